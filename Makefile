@@ -58,7 +58,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := equip events helper kernel_symbols main monitor options priority programs recording replace rules \
+LOADER := equip events export helper kernel_symbols main monitor options priority programs recording replace rules \
 	sampling spawner start starts user
 BROKER := answers charges code_file entries grant grant_table limits main mapped maps_line mountinfo mounts verdicts
 
@@ -67,14 +67,14 @@ OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf object/de
 PROFILE_FOLDERS := profile profile/format profile/read
 WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
 EXPORTER_FOLDERS := $(patsubst %/,%,$(sort $(dir $(wildcard exporter/*/*.c))))
-HELPERS         := audit kernel_symbols options output rules
+HELPERS         := audit connector kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
 	$(EXPORTER_FOLDERS) \
 	$(HELPERS:%=helper/%) helper/debug_reader view $(VIEWS:%=view/%)
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
-	keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output \
+	keyhole-connector keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options keyhole-output \
 	keyhole-report keyhole-rules keyhole-symbolize keyhole-top keyhole-worker)
 MANIFEST    := $(OUT)/keyhole-programs.sha256
 
@@ -271,9 +271,13 @@ $(call program,keyhole-exporter,$(EXPORTER_PARTS) $(SHARED_ARCHIVES),CHILD_LINK,
 $(call program,keyhole-worker,$(WORKER_LINK) $(SHARED_ARCHIVES),CHILD_LINK,WORKER_LIBS)
 
 # Folder helper/kernel_symbols is program keyhole-kernel-symbols.
-$(foreach helper,$(HELPERS),$(call program,keyhole-$(subst _,-,$(helper)),$(call main,helper/$(helper)) \
+$(foreach helper,$(filter-out connector,$(HELPERS)),$(call program,keyhole-$(subst _,-,$(helper)),$(call main,helper/$(helper)) \
 	$(SAME_BUILD) $(call archives,helper/$(helper) base) $(SHARED_ARCHIVES),CHILD_LINK,HELPER_LIBS))
 $(OUT)/keyhole-output: $(call archives,object/debug object/dwarf)
+
+# The C library loads modules to look a name up, which no static program can.
+$(call program,keyhole-connector,$(call main,helper/connector) $(SAME_BUILD) \
+	$(call archives,helper/connector base) $(SHARED_ARCHIVES),LOADER_LINK,HELPER_LIBS)
 
 # keyhole-output and keyhole-symbolize start it, for one object each time.
 $(call program,keyhole-debug-reader,$(call main,helper/debug_reader) $(call archives,helper/debug_reader \

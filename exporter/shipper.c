@@ -30,7 +30,7 @@ enum link {
 struct shipper {
 	struct event_base *base;
 	struct shipper_owner owner;
-	struct endpoint endpoint;
+	struct receiver receiver;
 	struct credentials *credentials;
 	struct delivery *delivery;
 	struct notices notices;
@@ -66,24 +66,24 @@ static uint64_t seed(void)
 	return value;
 }
 
-int shipper_new(struct event_base *base, struct endpoint *endpoint,
+int shipper_new(struct event_base *base, struct receiver *receiver,
 		const struct delivery_limits *limits, const struct shipper_owner *owner,
 		struct shipper **ret_shipper)
 {
 	struct shipper *shipper = calloc(1, sizeof(*shipper));
 
 	if (!shipper) {
-		endpoint_release(endpoint);
+		receiver_release(receiver);
 		return -ENOMEM;
 	}
 	shipper->base = base;
 	shipper->owner = *owner;
-	shipper->endpoint = *endpoint;
+	shipper->receiver = *receiver;
 	shipper->credentials = credentials_new();
 	shipper->delivery = delivery_new(limits, seed());
 	shipper->timer = evtimer_new(base, on_timer, shipper);
 	shipper->deadline = DELIVERY_NEVER;
-	if (!endpoint_is_valid(endpoint)) {
+	if (!receiver_is_valid(receiver)) {
 		shipper_free(shipper);
 		return -EINVAL;
 	}
@@ -104,7 +104,7 @@ void shipper_free(struct shipper *shipper)
 		event_free(shipper->timer);
 	delivery_free(shipper->delivery);
 	credentials_free(shipper->credentials);
-	endpoint_release(&shipper->endpoint);
+	receiver_release(&shipper->receiver);
 	buffer_release(&shipper->packed);
 	buffer_release(&shipper->scratch);
 	answer_release(&shipper->answer);
@@ -134,7 +134,7 @@ static bool tell(struct shipper *shipper, enum notice kind, enum log_level level
 		return false;
 	if (left_out > 0)
 		snprintf(more, sizeof(more), " (%" PRIu64 " more like this)", left_out);
-	log_line(level, "%s: %s: %s%s", what, shipper->endpoint.authority, reason, more);
+	log_line(level, "%s: %s: %s%s", what, shipper->receiver.authority, reason, more);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static void tell_recovered(struct shipper *shipper)
 	shipper->failing = false;
 	notice_again(&shipper->notices, NOTICE_CONNECT);
 	notice_again(&shipper->notices, NOTICE_RETRY);
-	log_info("export: %s: delivered again", shipper->endpoint.authority);
+	log_info("export: %s: delivered again", shipper->receiver.authority);
 }
 
 /* ---- timer ---- */
@@ -236,13 +236,13 @@ static int begin_connection(struct shipper *shipper, int fd)
 	struct ssl_st *tls = NULL;
 	int r = 0;
 
-	if (shipper->endpoint.tls)
-		r = credentials_connect(shipper->credentials, &shipper->endpoint, &tls);
+	if (shipper->receiver.tls)
+		r = credentials_connect(shipper->credentials, &shipper->receiver, &tls);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
-	return connection_new(shipper->base, &shipper->endpoint, fd, tls, on_news, shipper,
+	return connection_new(shipper->base, &shipper->receiver, fd, tls, on_news, shipper,
 			      &shipper->connection);
 }
 
@@ -273,7 +273,7 @@ static void put_grpc_prefix(struct shipper *shipper)
 {
 	uint8_t prefix[GRPC_PREFIX_BYTES] = {0};
 
-	prefix[0] = shipper->endpoint.compression != CODEC_IDENTITY;
+	prefix[0] = shipper->receiver.compression != CODEC_IDENTITY;
 	buffer_put(&shipper->packed, prefix, sizeof(prefix));
 }
 
@@ -288,7 +288,7 @@ static void set_grpc_length(struct shipper *shipper)
 /* Compresses the part, once for all times that it is sent. */
 static int pack(struct shipper *shipper, const struct delivery_part *part)
 {
-	bool is_grpc = shipper->endpoint.protocol == ENDPOINT_GRPC;
+	bool is_grpc = shipper->receiver.protocol == ENDPOINT_GRPC;
 	int r;
 
 	if (shipper->packed_serial == part->serial)
@@ -298,7 +298,7 @@ static int pack(struct shipper *shipper, const struct delivery_part *part)
 	buffer_reset(&shipper->packed, PACKED_MAX);
 	if (is_grpc)
 		put_grpc_prefix(shipper);
-	r = codec_pack(shipper->endpoint.compression, part->bytes, part->size, &shipper->packed);
+	r = codec_pack(shipper->receiver.compression, part->bytes, part->size, &shipper->packed);
 	if (r < 0)
 		return r;
 	if (is_grpc)
@@ -314,7 +314,7 @@ static int submit(struct shipper *shipper, const struct delivery_part *part)
 	if (r < 0)
 		return r;
 	shipper->request = (struct request){
-		.endpoint = &shipper->endpoint,
+		.receiver = &shipper->receiver,
 		.body = shipper->packed.bytes,
 		.size = shipper->packed.size,
 	};
@@ -338,7 +338,7 @@ static void send_next(struct shipper *shipper)
 		return;
 	r = submit(shipper, &part);
 	if (r == 0) {
-		set_link(shipper, LINK_BUSY, shipper->endpoint.timeout_ns / NS_PER_MS);
+		set_link(shipper, LINK_BUSY, shipper->receiver.timeout_ns / NS_PER_MS);
 		return;
 	}
 	unlink_connection(shipper);
@@ -404,7 +404,7 @@ static void judge(struct shipper *shipper, const char *reason)
 {
 	struct verdict verdict;
 
-	verdict_of(&shipper->answer, shipper->endpoint.protocol, time(NULL), reason,
+	verdict_of(&shipper->answer, shipper->receiver.protocol, time(NULL), reason,
 		   &shipper->scratch, &verdict);
 	settle(shipper, &verdict);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings windows to an endpoint: queue, connection, requests, answers, log lines. The owner of the loop
+ * Brings windows to an receiver: queue, connection, requests, answers, log lines. The owner of the loop
  * hands windows in, and gets a connected socket whenever the shipper asks for one. The shipper opens no
  * socket and no file.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "exporter/delivery/delivery.h"
-#include "exporter/http/endpoint.h"
+#include "exporter/http/receiver.h"
 #include "exporter/net/credentials.h"
 
 #define SHIPPER_CONNECT_MS 20000u /* for a socket and for the handshake, each (gRPC's least) */
@@ -31,10 +31,10 @@ struct shipper_owner {
 };
 
 /*
- * Takes over the endpoint with its headers, with an error, too. Returns 0, -EINVAL for an endpoint that
+ * Takes over the receiver with its headers, with an error, too. Returns 0, -EINVAL for an receiver that
  * no request can name, or -ENOMEM.
  */
-int shipper_new(struct event_base *base, struct endpoint *endpoint,
+int shipper_new(struct event_base *base, struct receiver *receiver,
 		const struct delivery_limits *limits, const struct shipper_owner *owner,
 		struct shipper **ret_shipper);
 void shipper_free(struct shipper *shipper); /* NULL is fine */

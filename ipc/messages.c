@@ -75,6 +75,7 @@ const char *message_party_name(enum message_party party)
 		[PARTY_OPTIONS] = "keyhole-options",
 		[PARTY_AUDITOR] = "keyhole-audit",
 		[PARTY_RULES] = "keyhole-rules",
+		[PARTY_CONNECTOR] = "keyhole-connector",
 		[PARTY_DEBUG] = "keyhole-debug",
 		[PARTY_VIEWER] = "keyhole-symbolize",
 	};

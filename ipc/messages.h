@@ -23,6 +23,7 @@ enum message_party {
 	PARTY_OPTIONS,
 	PARTY_AUDITOR,
 	PARTY_RULES,
+	PARTY_CONNECTOR,
 	PARTY_DEBUG,
 	PARTY_VIEWER,
 	PARTY_CHILD, /* worker, exporter or broker */
@@ -71,13 +72,14 @@ struct message_ready {
 #define OPTIONS_QUIET	      8u
 #define OPTIONS_NO_INLINE     16u
 #define OPTIONS_COMM	      32u
-#define OPTIONS_WHY	      64u  /* the result is a text about one process, no profile */
-#define OPTIONS_SOME	      128u /* -p or a command: only known processes and their children */
-#define OPTIONS_CGROUP	      256u /* --cgroup: only processes of a cgroup */
-#define OPTIONS_NATIVE_FRAMES 512u /* interpreters keep their own frames, too */
+#define OPTIONS_WHY	      64u   /* the result is a text about one process, no profile */
+#define OPTIONS_SOME	      128u  /* -p or a command: only known processes and their children */
+#define OPTIONS_CGROUP	      256u  /* --cgroup: only processes of a cgroup */
+#define OPTIONS_NATIVE_FRAMES 512u  /* interpreters keep their own frames, too */
+#define OPTIONS_DELIVER	      1024u /* profiles go to a server, as ipc/destination.h says */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  1023u /* all of them */
+#define OPTIONS_FLAGS	  2047u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	/* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
@@ -407,10 +409,39 @@ struct message_options {
 	char name[OPTIONS_NAME_BYTES]; /* of the output when none was given, NUL padded */
 };
 
+/* Files that the loader opens for keyhole-options, which may not read them itself. */
+enum wanted_file {
+	FILE_CONFIG,	  /* for keyhole-options itself */
+	FILE_AUTHORITIES, /* PEM, for the exporter, as the next two */
+	FILE_CERTIFICATE,
+	FILE_KEY,
+	WANTED_FILES
+};
+#define WANTED_PATH_BYTES 508
+struct message_wanted_file {
+	uint32_t file;		      /* enum wanted_file */
+	char path[WANTED_PATH_BYTES]; /* NUL terminated */
+};
+
+/* Comes with a file of a structure of ipc/destination.h, which no longer changes. */
+enum destination_part {
+	DESTINATION_ENDPOINT, /* struct endpoint, for the exporter */
+	DESTINATION_ADDRESS,  /* struct address, for keyhole-connector */
+	DESTINATION_PARTS
+};
+struct message_destination {
+	uint32_t part; /* enum destination_part */
+};
+
+struct message_credential {
+	uint32_t file; /* enum wanted_file from FILE_AUTHORITIES on */
+};
+
 /* The first argument of keyhole-output, unless that is "--". */
 #define OUTPUT_VERB_WRITE   "write"   /* a new file */
 #define OUTPUT_VERB_REPLACE "replace" /* also in place of a file */
 #define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
+#define OUTPUT_VERB_DELIVER "deliver" /* nothing is written here */
 
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"

@@ -231,6 +231,9 @@ int equip_exporter(struct recording *rec)
 
 	if (r)
 		return r;
+	r = export_equip(&rec->options->export, &rec->monitor.connector, exporter);
+	if (r)
+		return r;
 	return connect_child(&link, exporter, worker);
 }
 

@@ -14,7 +14,7 @@
 #include "loader/priority.h"
 #include "loader/spawner.h"
 
-#define VARIABLES_MAX 4 /* the terminating NULL among them */
+#define VARIABLES_MAX 40 /* the terminating NULL among them */
 
 /* Helpers without a user; any other party has ROLE_LOADER here. */
 static const enum policy_role roles[PARTY_ASKER + 1] = {
@@ -22,6 +22,7 @@ static const enum policy_role roles[PARTY_ASKER + 1] = {
 	[PARTY_OPTIONS] = ROLE_OPTIONS,
 	[PARTY_AUDITOR] = ROLE_AUDIT,
 	[PARTY_RULES] = ROLE_RULES,
+	[PARTY_CONNECTOR] = ROLE_CONNECTOR,
 };
 
 /* Takes the rights from a forked child that the helper must not have. Returns a negative errno. */
@@ -29,7 +30,7 @@ static int become(enum message_party party, const struct policy_user *user)
 {
 	int r;
 
-	if (user || party == PARTY_AUDITOR)
+	if (user || party == PARTY_AUDITOR || party == PARTY_CONNECTOR)
 		priority_restore();
 	if (user) {
 		r = policy_user_join_groups(user);
@@ -44,12 +45,29 @@ static int become(enum message_party party, const struct policy_user *user)
 	return 0;
 }
 
-/* Returns whether a helper without rights gets the variable. keyhole-audit names the user. */
+/*
+ * Beginnings of the variables that a helper without rights gets of the environment. keyhole-audit
+ * names the user. keyhole-options reads where the agent's profiles go.
+ */
+static const struct {
+	enum message_party party;
+	const char *begin;
+} passed_on[] = {
+	{PARTY_KERNEL_SYMBOLS, "TZ="},	 {PARTY_OPTIONS, "TZ="},
+	{PARTY_AUDITOR, "TZ="},		 {PARTY_RULES, "TZ="},
+	{PARTY_AUDITOR, "SUDO_USER="},	 {PARTY_OPTIONS, "OTEL_"},
+	{PARTY_OPTIONS, "http_proxy="},	 {PARTY_OPTIONS, "https_proxy="},
+	{PARTY_OPTIONS, "HTTPS_PROXY="}, {PARTY_OPTIONS, "no_proxy="},
+	{PARTY_OPTIONS, "NO_PROXY="},
+};
+
 static bool is_passed_on(enum message_party party, const char *variable)
 {
-	if (!strncmp(variable, "TZ=", strlen("TZ=")))
-		return true;
-	return party == PARTY_AUDITOR && !strncmp(variable, "SUDO_USER=", strlen("SUDO_USER="));
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		if (passed_on[i].party == party &&
+		    !strncmp(variable, passed_on[i].begin, strlen(passed_on[i].begin)))
+			return true;
+	return false;
 }
 
 static void select_variables(enum message_party party, const char *ret_list[VARIABLES_MAX])

@@ -11,7 +11,8 @@
 /*
  * Starts the party's program. With a user, the program runs as that user, with their environment.
  * Without a user (NULL), the program has the identity that the loader will have without rights. Its
- * environment then has TZ and the build, and for keyhole-audit SUDO_USER. Returns the pid, or a
+ * environment then has TZ and the build, for keyhole-audit SUDO_USER, and for keyhole-options what
+ * says where profiles go. Returns the pid, or a
  * negative errno that was logged. The child logs its own errors, and its end ends the channel.
  */
 pid_t helper_start(enum message_party party, const char *const *argv,

@@ -14,7 +14,9 @@
 #include "ipc/signals.h"
 #include "ipc/time.h"
 
-#define TARGETS	      (CHILDREN + 1) /* first target's place in fds[] */
+#define AUDIT	      CHILDREN /* place in fds[] of the channel */
+#define CONNECTOR     (CHILDREN + 1)
+#define TARGETS	      (CHILDREN + 2) /* first target's place in fds[] */
 #define EXIT_WAIT_MS  500
 #define TURN_MESSAGES 64 /* of one child, before other children and signals have their turn */
 #define DRAFTS_MAX    3	 /* of one worker, as ipc/PROTOCOL lists */
@@ -31,7 +33,8 @@ int monitor_start(struct monitor *monitor)
 	monitor->fds[0].fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (monitor->fds[0].fd < 0)
 		return -errno;
-	monitor->fds[CHILDREN].fd = monitor->audit.fd;
+	monitor->fds[AUDIT].fd = monitor->audit.fd;
+	monitor->fds[CONNECTOR].fd = monitor->connector.fd;
 	for (unsigned int i = 0; i < TARGETS + monitor->targets; i++)
 		monitor->fds[i].events = POLLIN;
 	monitor->targets_left = monitor->targets;
@@ -325,14 +328,23 @@ static void on_message(struct monitor *monitor, struct child *child)
 	}
 }
 
+/* keyhole-connector says nothing after CONNECTOR_READY: it ended. */
+static void on_connector(struct monitor *monitor)
+{
+	log_error("agent: %s: ended", message_party_name(PARTY_CONNECTOR));
+	monitor->result = MONITOR_FAILED;
+}
+
 static void on_ready(struct monitor *monitor, unsigned int index)
 {
 	if (index == 0)
 		on_signal(monitor);
 	else if (index < CHILDREN)
 		on_message(monitor, &monitor->children[index]);
-	else if (index == CHILDREN)
+	else if (index == AUDIT)
 		monitor->result = MONITOR_FAILED; /* keyhole-audit says nothing here: it ended */
+	else if (index == CONNECTOR)
+		on_connector(monitor);
 	else
 		on_target(monitor, &monitor->fds[index]);
 }

@@ -98,12 +98,14 @@ struct monitor {
 	enum broker_lane stuck; /* MONITOR_HANGS: whose broker it is */
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
+	/* The channel to keyhole-connector, whose end fails the recording; fd -1: there is none. */
+	struct channel connector;
 	bool unaudited; /* keyhole-audit did not take an event, as a line has told */
 	/*
 	 * By child, as monitor_run() fills in, with signals in the loader's place; then the audit
-	 * channel, then targets.
+	 * channel, the channel to keyhole-connector, then targets.
 	 */
-	struct pollfd fds[CHILDREN + 1 + OPTIONS_PIDS_MAX];
+	struct pollfd fds[CHILDREN + 2 + OPTIONS_PIDS_MAX];
 	unsigned int targets, targets_left;
 	bool progressed; /* PROGRESS came; the owner clears it */
 	/*

@@ -82,6 +82,36 @@ int options_check(int argc, char **argv, struct options *options)
 	return r;
 }
 
+/* Handles what keyhole-options asks for and sends, until OPTIONS has come. */
+static int await_options(struct channel *channel, struct options *options,
+			 struct message *ret_message)
+{
+	int r;
+
+	for (;;) {
+		/* the user may take their time to read the help */
+		r = channel_wait(channel, INT_MAX, ret_message);
+		if (r < 0)
+			return r;
+		if (ret_message->head.type == MESSAGE_OPTIONS)
+			return 0;
+		r = export_take(&options->export, channel, ret_message);
+		message_release(ret_message);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Returns whether both parts of the destination have come, or none of them for a recording. */
+static bool has_destination(const struct options *options)
+{
+	const int *parts = options->export.parts;
+	const bool delivers = options->given.flags & OPTIONS_DELIVER;
+
+	return (parts[DESTINATION_ENDPOINT] >= 0) == delivers &&
+	       (parts[DESTINATION_ADDRESS] >= 0) == delivers;
+}
+
 int options_read(int argc, char **argv, struct options *ret_options)
 {
 	struct message message;
@@ -91,8 +121,8 @@ int options_read(int argc, char **argv, struct options *ret_options)
 
 	if (pid < 0)
 		return EXIT_FAILED;
-	/* the user may take their time to read the help */
-	r = channel_expect(&channel, MESSAGE_OPTIONS, INT_MAX, &message);
+	export_init(&ret_options->export);
+	r = await_options(&channel, ret_options, &message);
 	channel_release(&channel);
 	kill(pid, SIGKILL); /* keyhole-options has nothing more to do */
 	waitpid(pid, NULL, 0);
@@ -102,6 +132,8 @@ int options_read(int argc, char **argv, struct options *ret_options)
 		return message.OPTIONS.status & 0xff;
 	ret_options->given = message.OPTIONS;
 	r = options_check(argc, argv, ret_options);
+	if (r == 0 && !has_destination(ret_options))
+		r = -EPROTO;
 	if (r)
 		return failed("start", message_party_name(PARTY_OPTIONS), r);
 	return OPTIONS_RECORD;

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "ipc/messages.h"
+#include "loader/export.h"
 
 struct options {
 	struct message_options given;	   /* numbers, and places of the texts below */
@@ -20,6 +21,7 @@ struct options {
 	const char *output;		   /* "-" for standard output */
 	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
 	const char *const *arguments; /* NULL terminated: all arguments of keyhole */
+	struct export export;	      /* OPTIONS_DELIVER alone */
 };
 
 /*

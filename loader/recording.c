@@ -24,6 +24,7 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->output.fd = rec->output.manager = -1;
 	rec->output.channel.fd = -1;
 	rec->monitor.audit.fd = -1;
+	rec->monitor.connector.fd = -1;
 	for (int i = 0; i < CHILDREN; i++) {
 		struct child *child = &rec->monitor.children[i];
 

@@ -183,6 +183,8 @@ enum exit_status start_check(struct recording *rec)
 
 static const char *output_verb(const struct message_options *given)
 {
+	if (given->flags & OPTIONS_DELIVER)
+		return OUTPUT_VERB_DELIVER;
 	if (given->every)
 		return OUTPUT_VERB_STREAM;
 	if (given->flags & OPTIONS_FORCE)
@@ -264,6 +266,9 @@ enum exit_status start_children(struct recording *rec)
 		if (r)
 			return failed("spawner", message_party_name((enum message_party)role), r);
 	}
+	if (rec->options->given.flags & OPTIONS_DELIVER &&
+	    export_connect(&rec->options->export, &rec->monitor.connector) != EXIT_DONE)
+		return EXIT_FAILED;
 	return start_penal_spawner(rec);
 }
 

@@ -40,6 +40,7 @@ enum policy_role {
 	ROLE_KERNEL_SYMBOLS,
 	ROLE_RULES,
 	ROLE_AUDIT,
+	ROLE_CONNECTOR,
 	ROLE_OUTPUT,
 
 	/* viewers, which anybody may start */

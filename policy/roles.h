@@ -90,6 +90,15 @@ static const struct role role_table[ROLE_ALL] = {
 			.layers = LAYERS_DROP | LAYERS_SELF,
 			.id = LOADER_ID,
 			.limits = {{RLIMIT_CORE, 0}}},
+	/* Looks names up as the machine is set up to, so it reads files and loads modules. */
+	[ROLE_CONNECTOR] = {.program = "keyhole-connector",
+			    .layers = LAYERS_DROP | LAYERS_SELF,
+			    .id = 65435,
+			    .limits = {{RLIMIT_CORE, 0},
+				       {RLIMIT_NPROC, 0},
+				       {RLIMIT_NOFILE, 64},
+				       {RLIMIT_FSIZE, 0},
+				       {RLIMIT_DATA, 64 * MIB}}},
 	/* No filter: it starts the command, and readers of debug information. */
 	[ROLE_OUTPUT] = {.program = "keyhole-output",
 			 .layers = LAYER_BIT(capabilities),

@@ -195,6 +195,21 @@ static const struct call calls_terminal[] = {
 	CALL(epoll_pwait), CALL_EQ(epoll_ctl, 1, EPOLL_CTL_DEL), CALL_EQ(ioctl, 1, TIOCGWINSZ),
 };
 
+/*
+ * Looks names up and connects. A module of the C library's is a file that is mapped to be executed
+ * and never to be written to. NETLINK_ROUTE tells which addresses the machine has.
+ */
+static const struct call calls_connect[] = {
+	CALL(read), CALL(fstat), CALL(lseek), CALL(newfstatat), CALL(access), CALL(uname),
+	CALL(futex), CALL(getpid), CALL(ioctl), CALL(getdents64), CALL(set_robust_list), CALL(rseq),
+	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(readlink),
+	CALL_ZERO2(mmap, 2, PROT_WRITE, 3, MAP_ANONYMOUS | MAP_SHARED | PINNED),
+	CALL_EQ(socket, 0, AF_INET), CALL_EQ(socket, 0, AF_INET6), CALL_EQ(socket, 0, AF_UNIX),
+	CALL_EQ2(socket, 0, AF_NETLINK, 2, 0), CALL(connect), CALL(bind), CALL(getsockname),
+	CALL(getpeername), CALL(setsockopt), CALL(getsockopt), CALL(sendto), CALL(sendmmsg),
+	CALL(recvfrom), CALL(fcntl), CALL(ppoll), CALL(write), CALL(gettid), CALL(rt_sigaction),
+};
+
 #define CALL_SET(name, arg, bits)   {SCMP_SYS(name), 1, {{arg, SCMP_CMP_MASKED_EQ, bits, bits}}}
 #define CALL_NOT(name, arg, value)  {SCMP_SYS(name), 1, {{arg, SCMP_CMP_NE, value, 0}}}
 
@@ -253,6 +268,8 @@ static const struct group role_groups[ROLE_ALL][ROLE_GROUPS] = {
 			GROUP(calls_write), GROUP(calls_rules)},
 	[ROLE_AUDIT] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
 			GROUP(calls_write)},
+	[ROLE_CONNECTOR] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
+			    GROUP(calls_heap), GROUP(calls_libc), GROUP(calls_connect)},
 	[ROLE_REPORT] = {GROUP(calls_always), GROUP(calls_memory), GROUP(calls_heap),
 			 GROUP(calls_write), GROUP(calls_read), GROUP(calls_libc)},
 	[ROLE_PROFILE] = {GROUP(calls_always), GROUP(calls_channel), GROUP(calls_memory),

@@ -6,9 +6,9 @@
 #include "helper/options/verbs.h"
 
 enum { /* behind those of helper/options/verbs.h */
-	REPORT = 16,
-	SYMBOLIZE = 32,
-	CHECK = 64
+	REPORT = 64,
+	SYMBOLIZE = 128,
+	CHECK = 256
 };
 
 #define NOTHING	    COMPLETE_NOTHING, NULL
@@ -58,6 +58,8 @@ const size_t row_count = sizeof(rows) / sizeof(rows[0]);
 const struct verb verbs[] = {
 	{"record", "profile, and write the profile to a file",
 	 "Record a profile, and write it to a file.", RECORD},
+	{"agent", "profile around the clock, and send the profiles to a server",
+	 "Profile around the clock, and send the profiles to a server of OpenTelemetry.", AGENT},
 	{"top", "show live what uses the CPUs",
 	 "Show live which functions and processes use the CPUs.", TOP},
 	{"why", "where names and stacks of a process come from",

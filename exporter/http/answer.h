@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "exporter/http/codec.h"
-#include "exporter/http/endpoint.h"
+#include "exporter/http/receiver.h"
 #include "exporter/otlp/replies.h"
 #include "exporter/otlp/buffer.h"
 

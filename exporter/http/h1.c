@@ -86,9 +86,9 @@ static void put_head(struct buffer *buffer, const struct request *request)
 	char length[REQUEST_TEXT_BYTES];
 
 	put_text(buffer, "POST ");
-	put_text(buffer, request_path(request));
+	put_text(buffer, request->receiver->path);
 	put_text(buffer, " HTTP/1.1\r\n");
-	put_header(buffer, "host", request->endpoint->authority);
+	put_header(buffer, "host", request->receiver->authority);
 	snprintf(length, sizeof(length), "%zu", request->size);
 	put_header(buffer, "content-length", length);
 	request_list_headers(request, &headers);

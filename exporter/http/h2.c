@@ -175,9 +175,9 @@ static nghttp2_nv secret_pair(const char *name, const char *value)
 	return row;
 }
 
-static const char *scheme(const struct endpoint *endpoint)
+static const char *scheme(const struct receiver *receiver)
 {
-	if (endpoint->tls)
+	if (receiver->tls)
 		return "https";
 	return "http";
 }
@@ -192,9 +192,9 @@ static int h2_submit(void *session, const struct request *request, struct answer
 
 	request_list_headers(request, &headers);
 	rows[count++] = pair(":method", "POST");
-	rows[count++] = pair(":scheme", scheme(request->endpoint));
-	rows[count++] = pair(":path", request_path(request));
-	rows[count++] = pair(":authority", request->endpoint->authority);
+	rows[count++] = pair(":scheme", scheme(request->receiver));
+	rows[count++] = pair(":path", request->receiver->path);
+	rows[count++] = pair(":authority", request->receiver->authority);
 	for (size_t i = 0; i < headers.count; i++)
 		rows[count++] = secret_pair(headers.row[i].name, headers.row[i].value);
 	answer_begin(answer);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "exporter/http/answer.h"
-#include "exporter/http/endpoint.h"
+#include "exporter/http/receiver.h"
 
 /* Bytes that a server may send for one answer, in frames, headers and all. */
 #define SESSION_INPUT_MAX (16u << 20)

@@ -22,7 +22,7 @@ enum state {
 };
 
 struct connection {
-	const struct endpoint *endpoint;
+	const struct receiver *receiver;
 	struct transport transport;
 	const struct session_kind *kind; /* NULL before STATE_IDLE */
 	void *session;
@@ -40,7 +40,7 @@ struct connection {
 
 static void on_event(int fd, short what, void *argument);
 
-int connection_new(struct event_base *base, const struct endpoint *endpoint, int fd,
+int connection_new(struct event_base *base, const struct receiver *receiver, int fd,
 		   struct ssl_st *tls, void (*tell)(void *owner, enum connection_news news),
 		   void *owner, struct connection **ret_connection)
 {
@@ -52,7 +52,7 @@ int connection_new(struct event_base *base, const struct endpoint *endpoint, int
 		close(fd);
 		return -ENOMEM;
 	}
-	connection->endpoint = endpoint;
+	connection->receiver = receiver;
 	connection->tell = tell;
 	connection->owner = owner;
 	connection->on_read = event_new(base, fd, EV_READ | EV_PERSIST, on_event, connection);
@@ -128,9 +128,9 @@ static const struct session_kind *choose_kind(const struct connection *connectio
 {
 	if (transport_speaks(&connection->transport, "h2"))
 		return &session_h2;
-	if (connection->endpoint->protocol == ENDPOINT_HTTP)
+	if (connection->receiver->protocol == ENDPOINT_HTTP)
 		return &session_h1;
-	if (connection->endpoint->tls)
+	if (connection->receiver->tls)
 		return NULL;
 	return &session_h2;
 }

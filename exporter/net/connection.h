@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "exporter/http/answer.h"
-#include "exporter/http/endpoint.h"
+#include "exporter/http/receiver.h"
 
 struct connection;
 struct event_base;
@@ -26,7 +26,7 @@ enum connection_news {
  * too. Tells its news from the loop alone, and touches nothing after that, so that the owner may free
  * the connection. Returns 0 or -ENOMEM.
  */
-int connection_new(struct event_base *base, const struct endpoint *endpoint, int fd,
+int connection_new(struct event_base *base, const struct receiver *receiver, int fd,
 		   struct ssl_st *tls, void (*tell)(void *owner, enum connection_news news),
 		   void *owner, struct connection **ret_connection);
 /* Closes the socket at once, whatever is under way. NULL is fine. */

@@ -257,7 +257,7 @@ static bool set_alpn(SSL_CTX *context, enum endpoint_protocol protocol)
 	return SSL_CTX_set_alpn_protos(context, both, sizeof(both) - 1) == 0;
 }
 
-static SSL_CTX *new_context(struct credentials *credentials, const struct endpoint *endpoint)
+static SSL_CTX *new_context(struct credentials *credentials, const struct receiver *receiver)
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 
@@ -271,7 +271,7 @@ static SSL_CTX *new_context(struct credentials *credentials, const struct endpoi
 					  SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set1_cert_store(context, credentials->authorities);
-	if (set_alpn(context, endpoint->protocol) && use_pair(context, &credentials->used))
+	if (set_alpn(context, receiver->protocol) && use_pair(context, &credentials->used))
 		return context;
 	SSL_CTX_free(context);
 	return NULL;
@@ -293,7 +293,7 @@ static bool set_name(SSL *tls, const char *host)
 	return SSL_set1_host(tls, host) == 1 && SSL_set_tlsext_host_name(tls, host) == 1;
 }
 
-int credentials_connect(struct credentials *credentials, const struct endpoint *endpoint,
+int credentials_connect(struct credentials *credentials, const struct receiver *receiver,
 			struct ssl_st **ret_tls)
 {
 	SSL_CTX *context;
@@ -305,11 +305,11 @@ int credentials_connect(struct credentials *credentials, const struct endpoint *
 	r = settle_pair(credentials);
 	if (r < 0)
 		return r;
-	context = new_context(credentials, endpoint);
+	context = new_context(credentials, receiver);
 	if (context)
 		tls = SSL_new(context);
 	SSL_CTX_free(context); /* tls has a reference of its own */
-	if (tls && set_name(tls, endpoint->host)) {
+	if (tls && set_name(tls, receiver->host)) {
 		SSL_set_connect_state(tls);
 		*ret_tls = tls;
 		return 0;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exporter/http/endpoint.h"
+#include "exporter/http/receiver.h"
 
 #define CREDENTIAL_BYTES_MAX (2u << 20) /* of a file: bundles of authorities have 250 KB */
 
@@ -41,12 +41,12 @@ void credentials_free(struct credentials *credentials);
 int credentials_read(struct credentials *credentials, enum credential_kind kind, int fd);
 
 /*
- * Makes one side of a TLS connection to the endpoint: at least TLS 1.2, the server's name checked, and
+ * Makes one side of a TLS connection to the receiver: at least TLS 1.2, the server's name checked, and
  * h2 offered, of HTTP also http/1.1. A certificate whose key is not there yet leaves the pair before in
  * place. The caller owns *ret_tls. Returns 0, -ENOKEY (no authority, or a certificate and a key that do
  * not belong together, and no pair before) or -ENOMEM.
  */
-int credentials_connect(struct credentials *credentials, const struct endpoint *endpoint,
+int credentials_connect(struct credentials *credentials, const struct receiver *receiver,
 			struct ssl_st **ret_tls);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "generated/version.h"
+#include "helper/options/agent.h"
 #include "helper/options/help.h"
 #include "helper/options/record.h"
 #include "ipc/log.h"
@@ -14,7 +15,8 @@
 /* A verb's reader returns OPTIONS_RECORD or an exit status; argv[0] is the verb. */
 struct verb {
 	const char *name;
-	int (*read)(int argc, char **argv, FILE *out, struct message_options *ret_options);
+	int (*read)(int argc, char **argv, FILE *out, struct channel *loader,
+		    struct message_options *ret_options);
 };
 
 static int refuse_verb(const char *name)
@@ -41,38 +43,56 @@ static int refuse_verb(const char *name)
 	return EXIT_USAGE;
 }
 
-static int read_version(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_version(int argc, char **argv, FILE *out, struct channel *loader,
+			struct message_options *ret_options)
 {
 	(void)argc;
 	(void)argv;
+	(void)loader;
 	(void)ret_options;
 	fputs("keyhole " KEYHOLE_VERSION "\n", out);
 	return EXIT_DONE;
 }
 
-static int read_record(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_record(int argc, char **argv, FILE *out, struct channel *loader,
+		       struct message_options *ret_options)
 {
 	int status = record_read(argc, argv, ret_options);
 
+	(void)loader;
 	if (status == EXIT_DONE)
 		help_print(out);
 	return status;
 }
 
-static int read_why(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_why(int argc, char **argv, FILE *out, struct channel *loader,
+		    struct message_options *ret_options)
 {
 	int status = record_read_why(argc, argv, ret_options);
 
+	(void)loader;
 	if (status == EXIT_DONE)
 		help_print_why(out);
 	return status;
 }
 
+static int read_agent(int argc, char **argv, FILE *out, struct channel *loader,
+		      struct message_options *ret_options)
+{
+	int status = agent_read(argc, argv, loader, ret_options);
+
+	if (status == EXIT_DONE)
+		help_print_agent(out);
+	return status;
+}
+
 /* Sees only command lines with an option: the loader itself serves one that names a file. */
-static int read_check_config(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_check_config(int argc, char **argv, FILE *out, struct channel *loader,
+			     struct message_options *ret_options)
 {
 	const char *word = "";
 
+	(void)loader;
 	(void)ret_options;
 	if (argc > 1)
 		word = argv[1];
@@ -86,17 +106,16 @@ static int read_check_config(int argc, char **argv, FILE *out, struct message_op
 }
 
 /* Prints the help of one command. A program of its own prints its own help. */
-static int read_help(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_help(int argc, char **argv, FILE *out, struct channel *loader,
+		     struct message_options *ret_options)
 {
 	static const struct {
 		const char *verb;
 		void (*print)(FILE *out);
 	} ours[] = {
-		{"", help_print},
-		{"help", help_print},
-		{"record", help_print},
-		{"why", help_print_why},
-		{"check-config", help_print_check_config},
+		{"", help_print},	 {"help", help_print},
+		{"record", help_print},	 {"agent", help_print_agent},
+		{"why", help_print_why}, {"check-config", help_print_check_config},
 	};
 	static const char *const programs[] = {
 #define V(verb, program, help) #verb,
@@ -105,6 +124,7 @@ static int read_help(int argc, char **argv, FILE *out, struct message_options *r
 	};
 	const char *verb = "";
 
+	(void)loader;
 	(void)ret_options;
 	if (argc > 1)
 		verb = argv[1];
@@ -133,25 +153,24 @@ static int flush(FILE *out, const char *verb)
 	return EXIT_FAILED;
 }
 
-static int read_verb(int argc, char **argv, FILE *out, struct message_options *ret_options)
+static int read_verb(int argc, char **argv, FILE *out, struct channel *loader,
+		     struct message_options *ret_options)
 {
 	static const struct verb verbs[] = {
-		{"record", read_record},
-		{"why", read_why},
-		{"check-config", read_check_config},
-		{"help", read_help},
-		{"--help", read_help},
-		{"-h", read_help},
-		{"--version", read_version},
+		{"record", read_record}, {"agent", read_agent},
+		{"why", read_why},	 {"check-config", read_check_config},
+		{"help", read_help},	 {"--help", read_help},
+		{"-h", read_help},	 {"--version", read_version},
 	};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (!strcmp(verbs[i].name, argv[0]))
-			return verbs[i].read(argc, argv, out, ret_options);
+			return verbs[i].read(argc, argv, out, loader, ret_options);
 	return refuse_verb(argv[0]);
 }
 
-void command_line_read(int argc, char **argv, FILE *out, struct message_options *ret_options)
+void command_line_read(int argc, char **argv, FILE *out, struct channel *loader,
+		       struct message_options *ret_options)
 {
 	static char nothing[] = "";
 	char *none[] = {nothing, NULL};
@@ -163,7 +182,7 @@ void command_line_read(int argc, char **argv, FILE *out, struct message_options 
 		words = argc - 1;
 	}
 	memset(ret_options, 0, sizeof(*ret_options));
-	status = read_verb(words, verb, out, ret_options);
+	status = read_verb(words, verb, out, loader, ret_options);
 	if (status == EXIT_DONE)
 		status = flush(out, verb[0]);
 	ret_options->status = status;

@@ -45,6 +45,16 @@ static const char why_end[] =
 	"exit status: 0 it was said, 1 failed, 2 no such process, or usage, 3 missing rights,\n"
 	"  4 a policy denies all that it does\n";
 
+static const char agent_begin[] =
+	"usage: keyhole agent [OPTIONS]\n"
+	"Profiles the machine until it is stopped, and sends the profiles to a server that\n"
+	"speaks OTLP. SIGTERM stops it once everything is sent.\n\n";
+static const char agent_end[] =
+	"\nexamples:\n"
+	"  sudo keyhole agent --endpoint http://localhost:4318\n"
+	"  sudo keyhole agent --protocol grpc --endpoint https://collector:4317\n\n"
+	"exit status: 0 done, 1 failed, 2 usage, 3 missing rights\n";
+
 static void print_options(FILE *out, uint32_t verb)
 {
 	option_print(setters_rows, setters_count, verb, OPTION_COLUMN, out);
@@ -71,6 +81,13 @@ void help_print(FILE *out)
 	option_print_text(out, "events:", EVENT_COLUMN, events_names());
 	fputs(record_events, out);
 	fputs(record_end, out);
+}
+
+void help_print_agent(FILE *out)
+{
+	fputs(agent_begin, out);
+	print_options(out, AGENT);
+	fputs(agent_end, out);
 }
 
 void help_print_check_config(FILE *out)

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* the loader gets an answer, whoever reads the help */
 	log_init("keyhole", LOG_LEVEL_WARNING);
 	channel_init(&loader, CHANNEL_FD, PARTY_OPTIONS, PARTY_LOADER);
-	command_line_read(argc, argv, stdout, &options);
+	command_line_read(argc, argv, stdout, &loader, &options);
 	if (options.status == OPTIONS_RECORD)
 		options.status = machine_check(&options, argv);
 	return channel_send(&loader, MESSAGE_OPTIONS, &options, sizeof(options), -1) != 0;

@@ -141,6 +141,19 @@ static int finish(struct line *line)
 	return option_refuse(verb, "--no-kernel --no-user", filters_finish(&line->filters));
 }
 
+int record_finish(struct line *line, int argc)
+{
+	const char *object = "options";
+	int r;
+
+	if (optind < argc)
+		object = line->argv[optind];
+	r = option_refuse(line->argv[0], object, finish_target(line, argc));
+	if (r)
+		return r;
+	return finish(line);
+}
+
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
 static int read_options(struct line *line, const struct option_reader *form, int argc, char **argv)
@@ -160,17 +173,13 @@ int record_read(int argc, char **argv, struct message_options *ret_options)
 {
 	static const struct option_reader form = {.verbs = RECORD, .order = OPTION_STOP};
 	struct line line = {.options = ret_options};
-	const char *object = "options", *output = "output";
+	const char *output = "output";
 
 	if (read_options(&line, &form, argc, argv))
 		return EXIT_USAGE;
 	if (line.help)
 		return EXIT_DONE;
-	if (optind < argc)
-		object = argv[optind];
-	if (option_refuse(argv[0], object, finish_target(&line, argc)))
-		return EXIT_USAGE;
-	if (finish(&line))
+	if (record_finish(&line, argc))
 		return EXIT_USAGE;
 	if (line.output)
 		output = line.output;

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_HELPER_OPTIONS_RECORD_H
 #define KEYHOLE_HELPER_OPTIONS_RECORD_H
 
+#include "helper/options/setters.h"
 #include "ipc/messages.h"
 
 /*
@@ -11,5 +12,11 @@
  */
 int record_read(int argc, char **argv, struct message_options *ret_options);
 int record_read_why(int argc, char **argv, struct message_options *ret_options);
+
+/*
+ * Checks what can only be checked when every option is known, of targets, filters and events.
+ * Returns 0, or -EINVAL after one line in the log.
+ */
+int record_finish(struct line *line, int argc);
 
 #endif

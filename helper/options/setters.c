@@ -209,6 +209,52 @@ static const char *set_format(void *target, const char *argument, size_t value)
 	return text;
 }
 
+/* ---- where profiles go ----------------------------------------------------------------------- */
+
+static const char *set_config(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	line->config = argument;
+	return NULL;
+}
+
+typedef const char *destination_setter(struct destination *destination, const char *argument);
+
+/* The setters that take a text. A row has the index as its value. */
+enum {
+	SET_ENDPOINT,
+	SET_PROTOCOL,
+	SET_COMPRESSION,
+	SET_TIMEOUT,
+	ADD_HEADER,
+	SET_PROXY,
+};
+
+static const char *set_destination(void *target, const char *argument, size_t value)
+{
+	static destination_setter *const setters[] = {
+		[SET_ENDPOINT] = destination_set_endpoint,
+		[SET_PROTOCOL] = destination_set_protocol,
+		[SET_COMPRESSION] = destination_set_compression,
+		[SET_TIMEOUT] = destination_set_timeout,
+		[ADD_HEADER] = destination_add_header,
+		[SET_PROXY] = destination_set_proxy,
+	};
+	struct line *line = target;
+
+	return setters[value](line->destination, argument);
+}
+
+/* Value: enum wanted_file. */
+static const char *set_file(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	return destination_set_file(line->destination, (enum wanted_file)value, argument);
+}
+
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 /* userns: the layers that a process can have by a user namespace alone. */

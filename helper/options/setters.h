@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/option.h"
+#include "helper/options/destination.h"
 #include "helper/options/filters.h"
 #include "helper/options/verbs.h"
 #include "ipc/messages.h"
@@ -15,7 +16,9 @@ struct line {
 	struct message_options *options; /* borrowed */
 	char **argv;			 /* argv[0] is the verb */
 	const char *output, *event;	 /* in argv; NULL: not given */
+	const char *config;		 /* in argv; NULL: not given */
 	bool all, help;
+	struct destination *destination; /* borrowed; NULL but for the agent */
 	struct filters filters;
 };
 

@@ -7,7 +7,9 @@ enum {
 	RECORD = 1,
 	WHY = 2,
 	TOP = 4, /* top hands the option on to record */
-	CHECK_CONFIG = 8
+	CHECK_CONFIG = 8,
+	AGENT = 16,
+	CONFIG = 32 /* the agent's configuration file, no verb */
 };
 
 #endif

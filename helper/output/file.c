@@ -67,7 +67,7 @@ static int enter(struct output_file *file)
 {
 	int r = 0;
 
-	if (strcmp(file->path, "-") != 0)
+	if (strcmp(file->path, "-") != 0 && !file->is_nowhere)
 		r = enter_folder(file);
 	else if (chdir("/"))
 		r = -errno;
@@ -112,6 +112,15 @@ static int explain(struct output_file *file, int r)
 	return r;
 }
 
+static int open_nowhere(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
 int output_file_open(struct output_file *file)
 {
 	int r = enter(file);
@@ -120,6 +129,8 @@ int output_file_open(struct output_file *file)
 		return explain(file, r);
 	if (strcmp(file->path, "-") == 0)
 		return STDOUT_FILENO;
+	if (file->is_nowhere)
+		return open_nowhere();
 	return explain(file, open_named(file));
 }
 

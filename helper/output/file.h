@@ -15,6 +15,7 @@ struct output_file {
 	const char *path;    /* as the user gave it; "-" is standard output */
 	bool force;	     /* replace an existing regular file of that name */
 	bool stream;	     /* profiles follow one another: standard output or a FIFO alone */
+	bool is_nowhere;     /* the profiles go to a server, and nothing is written here */
 	const char *name;    /* in the working directory, which is the output's folder */
 	char temporary[32];  /* its name there; "": no file is made */
 	bool kept;	     /* under the temporary name, as the file could not get its own */

@@ -9,7 +9,7 @@
  *
  * With `-- CMD`, another instance holds CMD of `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace|stream FILE [FOLDERS]
+ *   keyhole-output write|replace|stream|deliver FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
@@ -205,7 +205,7 @@ static int take_step(struct committer *c, const struct message_step *step)
 	switch (step->step) {
 	case STEP_BEGIN:
 		c->why = step->flags & OPTIONS_WHY;
-		c->stream = step->every;
+		c->stream = step->every && !c->file.is_nowhere;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);
@@ -324,6 +324,7 @@ int main(int argc, char **argv)
 	committer.file.path = argv[2];
 	committer.file.force = strcmp(argv[1], OUTPUT_VERB_REPLACE) == 0;
 	committer.file.stream = strcmp(argv[1], OUTPUT_VERB_STREAM) == 0;
+	committer.file.is_nowhere = strcmp(argv[1], OUTPUT_VERB_DELIVER) == 0;
 	debug_open(&committer.debug, argv[3]);
 	return write_file(&committer);
 }

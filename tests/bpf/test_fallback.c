@@ -127,7 +127,7 @@ static void test_fallback__the_last_instructions_of_a_frame(void **state)
 static void test_fallback__other_last_instructions(void **state)
 {
 	static const char *const others[] = {"\x48\x83\xc4\xf8\xc3", "\x48\x83\xc4\x0c\xc3",
-					     "\x48\x83\xc4\x08\x90", "\x5b\xc3"};
+					     "\x48\x83\xc4\x08\x90", "\x5b\xc3\x90\x90\x90"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		scene_setup(state);

@@ -255,8 +255,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: %d images\n", folder, count);
 		return 1;
 	}
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		if (!add_tests(folder, entries[i]->d_name, &tests[i * KINDS]))
 			return 1;
+		free(entries[i]);
+	}
+	free(entries);
 	return _cmocka_run_group_tests("images", tests, (size_t)count * KINDS, NULL, NULL);
 }

@@ -253,14 +253,16 @@ static void test_names__damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_names__constants, setup),
-		cmocka_unit_test_setup(test_names__upvalues, setup),
-		cmocka_unit_test_setup(test_names__variables, setup),
-		cmocka_unit_test_setup(test_names__of_the_last_one_that_sets_the_register, setup),
-		cmocka_unit_test_setup(test_names__far_away, setup),
-		cmocka_unit_test_setup(test_names__of_tail_calls, setup),
-		cmocka_unit_test_setup(test_names__without_a_caller, setup),
-		cmocka_unit_test_setup(test_names__damage, setup),
+		cmocka_unit_test_setup_teardown(test_names__constants, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__upvalues, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__variables, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__of_the_last_one_that_sets_the_register,
+						setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__far_away, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__of_tail_calls, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__without_a_caller, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__damage, setup, scene_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

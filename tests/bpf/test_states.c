@@ -336,15 +336,19 @@ static void test_states__at_a_leaf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_states__in_a_register, setup),
-		cmocka_unit_test_setup(test_states__on_the_stack, setup),
-		cmocka_unit_test_setup(test_states__that_do_not_run, setup),
-		cmocka_unit_test_setup(test_states__that_resumed_others, setup),
-		cmocka_unit_test_setup(test_states__with_handlers_that_lead_nowhere, setup),
-		cmocka_unit_test_setup(test_states__unprotected, setup),
-		cmocka_unit_test_setup(test_states__whose_main_one_is_within, setup),
-		cmocka_unit_test_setup(test_states__with_arrays, setup),
-		cmocka_unit_test_setup(test_states__at_a_leaf, setup),
+		cmocka_unit_test_setup_teardown(test_states__in_a_register, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__on_the_stack, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__that_do_not_run, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__that_resumed_others, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__with_handlers_that_lead_nowhere, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__unprotected, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__whose_main_one_is_within, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__with_arrays, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__at_a_leaf, setup, scene_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += length;
 		size -= length;
 	}
-	command_line_read(argc, argv, null, &options.given);
+	command_line_read(argc, argv, null, NULL, &options.given);
 	if (options.given.status == OPTIONS_RECORD && options_check(argc, argv, &options))
 		abort();
 	while (argc)

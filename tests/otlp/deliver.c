@@ -25,13 +25,15 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define POLL_MS 2
+#define POLL_MS	  2
+#define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+#define HTTP_PATH "/v1development/profiles"
 
 struct driver {
 	struct event_base *base;
 	struct event *timer;
 	struct shipper *shipper;
-	struct endpoint endpoint;
+	struct receiver receiver;
 	struct delivery_limits limits;
 	const char *address;
 	uint64_t port, finish;
@@ -198,7 +200,7 @@ static void set_header(struct driver *driver, const char *value)
 	if (!colon)
 		die(value);
 	*colon = '\0';
-	errno = -endpoint_add_header(&driver->endpoint, name, colon + 1);
+	errno = -receiver_add_header(&driver->receiver, name, colon + 1);
 	if (errno)
 		die(value);
 	free(name);
@@ -207,13 +209,13 @@ static void set_header(struct driver *driver, const char *value)
 /* Returns whether the argument is a setting. */
 static bool take_setting(struct driver *driver, const char *argument)
 {
-	struct endpoint *endpoint = &driver->endpoint;
+	struct receiver *receiver = &driver->receiver;
 	const struct {
 		const char *name;
 		uint64_t *to;
 		uint64_t unit;
 	} numbers[] = {
-		{"timeout", &endpoint->timeout_ns, NS_PER_MS},
+		{"timeout", &receiver->timeout_ns, NS_PER_MS},
 		{"request", &driver->limits.request_bytes, 1},
 		{"queue", &driver->limits.queue_bytes, 1},
 		{"age", &driver->limits.queue_ns, NS_PER_MS},
@@ -228,15 +230,15 @@ static bool take_setting(struct driver *driver, const char *argument)
 			return true;
 		}
 	if ((value = value_of(argument, "protocol")))
-		endpoint->protocol = strcmp(value, "http") == 0 ? ENDPOINT_HTTP : ENDPOINT_GRPC;
+		receiver->protocol = strcmp(value, "http") == 0 ? ENDPOINT_HTTP : ENDPOINT_GRPC;
 	else if ((value = value_of(argument, "compression")))
-		endpoint->compression = codec_find(value, strlen(value));
+		receiver->compression = codec_find(value, strlen(value));
 	else if ((value = value_of(argument, "tls")))
-		endpoint->tls = *value == '1';
+		receiver->tls = *value == '1';
 	else if ((value = value_of(argument, "host")))
-		set_text(endpoint->host, sizeof(endpoint->host), value);
+		set_text(receiver->host, sizeof(receiver->host), value);
 	else if ((value = value_of(argument, "path")))
-		set_text(endpoint->path, sizeof(endpoint->path), value);
+		set_text(receiver->path, sizeof(receiver->path), value);
 	else if ((value = value_of(argument, "address")))
 		driver->address = value;
 	else if ((value = value_of(argument, "header")))
@@ -255,21 +257,22 @@ static void print_counts(const struct delivery_counts *counts)
 
 static void prepare(struct driver *driver, char **arguments)
 {
-	struct endpoint *endpoint = &driver->endpoint;
+	struct receiver *receiver = &driver->receiver;
 
 	while (*arguments && take_setting(driver, *arguments))
 		arguments++;
 	driver->steps = arguments;
-	snprintf(endpoint->authority, sizeof(endpoint->authority), "%.250s:%" PRIu64,
-		 endpoint->host, driver->port);
+	if (!receiver->path[0])
+		set_text(receiver->path, sizeof(receiver->path),
+			 receiver->protocol == ENDPOINT_GRPC ? GRPC_PATH : HTTP_PATH);
+	snprintf(receiver->authority, sizeof(receiver->authority), "%.250s:%" PRIu64,
+		 receiver->host, driver->port);
 }
 
 int main(int argc, char **argv)
 {
 	static struct driver driver = {
-		.endpoint = {.timeout_ns = 10 * NS_PER_SECOND,
-			     .host = "localhost",
-			     .path = "/v1development/profiles"},
+		.receiver = {.timeout_ns = 10 * NS_PER_SECOND, .host = "localhost"},
 		.limits = {64 << 20, 300 * NS_PER_SECOND, 3670016},
 		.address = "127.0.0.1",
 		.finish = 10000,
@@ -284,7 +287,7 @@ int main(int argc, char **argv)
 	driver.timer = driver.base ? evtimer_new(driver.base, on_timer, &driver) : NULL;
 	if (!driver.timer || credentials_prepare() < 0)
 		die("loop");
-	errno = -shipper_new(driver.base, &driver.endpoint, &driver.limits, &owner,
+	errno = -shipper_new(driver.base, &driver.receiver, &driver.limits, &owner,
 			     &driver.shipper);
 	if (errno)
 		die("shipper");

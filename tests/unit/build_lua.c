@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/build_lua.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/build_cfi.h"
@@ -20,7 +21,8 @@
 
 static void put(struct event_code *event, size_t at, const void *bytes, size_t size)
 {
-	memcpy(event->data + at, bytes, size);
+	if (size > 0)
+		memcpy(event->data + at, bytes, size);
 }
 
 static void put_number(struct event_code *event, uint16_t at, uint32_t number)
@@ -114,6 +116,7 @@ struct image *build_lua_image(const char *ident, const char *caller, size_t size
 	static struct build_python image;
 	static struct build_cfi frames;
 	const struct build_cfi_code none = {NULL, 0};
+	struct image *made;
 	size_t cie;
 
 	memset(&image, 0, sizeof(image));
@@ -135,5 +138,7 @@ struct image *build_lua_image(const char *ident, const char *caller, size_t size
 	build_cfi_fde(&frames, cie, BUILD_LUA_LARGE, (uint32_t)size, none);
 	image.eh_frame = frames.bytes;
 	image.eh_frame_size = frames.size;
-	return build_python_image(&image);
+	made = build_python_image(&image);
+	free(frames.bytes);
+	return made;
 }

@@ -15,7 +15,7 @@ int rig_parse(int argc, char **argv, struct options *ret_options)
 	FILE *null = fopen("/dev/null", "we");
 
 	assert_non_null(null);
-	command_line_read(argc, argv, null, &ret_options->given);
+	command_line_read(argc, argv, null, NULL, &ret_options->given);
 	fclose(null);
 	if (ret_options->given.status != OPTIONS_RECORD)
 		return ret_options->given.status;

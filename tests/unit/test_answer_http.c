@@ -205,7 +205,7 @@ static void test_answer_http__codecs_refuse_damage(void **state)
 	}
 }
 
-/* ---- endpoints ---- */
+/* ---- receivers ---- */
 
 static void test_answer_http__headers_of_the_user(void **state)
 {
@@ -226,41 +226,41 @@ static void test_answer_http__headers_of_the_user(void **state)
 		{"grpc-timeout", "1S", -EPERM},
 		{"HOST", "x", -EPERM},
 	};
-	static struct endpoint endpoint;
+	static struct receiver receiver;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_int_equal(endpoint_add_header(&endpoint, cases[i].name, cases[i].value),
+		assert_int_equal(receiver_add_header(&receiver, cases[i].name, cases[i].value),
 				 cases[i].r);
-	assert_int_equal(endpoint.header_count, 2);
-	assert_string_equal(endpoint.headers[0].name, "authorization");
-	while (endpoint.header_count < ENDPOINT_HEADERS_MAX)
-		assert_int_equal(endpoint_add_header(&endpoint, "x", "y"), 0);
-	assert_int_equal(endpoint_add_header(&endpoint, "x", "y"), -E2BIG);
-	endpoint_release(&endpoint);
+	assert_int_equal(receiver.header_count, 2);
+	assert_string_equal(receiver.headers[0].name, "authorization");
+	while (receiver.header_count < RECEIVER_HEADERS_MAX)
+		assert_int_equal(receiver_add_header(&receiver, "x", "y"), 0);
+	assert_int_equal(receiver_add_header(&receiver, "x", "y"), -E2BIG);
+	receiver_release(&receiver);
 }
 
-static void test_answer_http__endpoints_that_no_request_can_name(void **state)
+static void test_answer_http__receivers_that_no_request_can_name(void **state)
 {
-	static const struct endpoint good = {
+	static const struct receiver good = {
 		.timeout_ns = 1, .host = "h", .authority = "h:1", .path = "/"};
-	struct endpoint endpoint = good;
+	struct receiver receiver = good;
 
 	(void)state;
-	assert_true(endpoint_is_valid(&endpoint));
-	endpoint.path[0] = 'x';
-	assert_false(endpoint_is_valid(&endpoint));
-	endpoint = good;
-	memcpy(endpoint.authority, "a b", 4);
-	assert_false(endpoint_is_valid(&endpoint));
-	memcpy(endpoint.authority, "a\r\n", 4);
-	assert_false(endpoint_is_valid(&endpoint));
-	endpoint = good;
-	memset(endpoint.host, 'h', sizeof(endpoint.host));
-	assert_false(endpoint_is_valid(&endpoint));
-	endpoint = good;
-	endpoint.timeout_ns = 0;
-	assert_false(endpoint_is_valid(&endpoint));
+	assert_true(receiver_is_valid(&receiver));
+	receiver.path[0] = 'x';
+	assert_false(receiver_is_valid(&receiver));
+	receiver = good;
+	memcpy(receiver.authority, "a b", 4);
+	assert_false(receiver_is_valid(&receiver));
+	memcpy(receiver.authority, "a\r\n", 4);
+	assert_false(receiver_is_valid(&receiver));
+	receiver = good;
+	memset(receiver.host, 'h', sizeof(receiver.host));
+	assert_false(receiver_is_valid(&receiver));
+	receiver = good;
+	receiver.timeout_ns = 0;
+	assert_false(receiver_is_valid(&receiver));
 }
 
 int main(void)
@@ -275,7 +275,7 @@ int main(void)
 		cmocka_unit_test(test_answer_http__codecs_bound_what_they_unpack),
 		cmocka_unit_test(test_answer_http__codecs_refuse_damage),
 		cmocka_unit_test(test_answer_http__headers_of_the_user),
-		cmocka_unit_test(test_answer_http__endpoints_that_no_request_can_name),
+		cmocka_unit_test(test_answer_http__receivers_that_no_request_can_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include "exporter/http/session.h"
 
-static struct endpoint endpoint = {
+static struct receiver receiver = {
 	.protocol = ENDPOINT_HTTP,
 	.compression = CODEC_GZIP,
 	.timeout_ns = 1,
@@ -19,7 +19,7 @@ static struct endpoint endpoint = {
 	.authority = "host:4318",
 	.path = "/v1development/profiles",
 };
-static const struct request request = {&endpoint, (const uint8_t *)"body", 4};
+static const struct request request = {&receiver, (const uint8_t *)"body", 4};
 static struct answer answer;
 
 struct outcome {
@@ -202,7 +202,7 @@ static void test_h1__the_request(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(endpoint_add_header(&endpoint, "X-Scope-OrgID", "tenant"), 0);
+	assert_int_equal(receiver_add_header(&receiver, "X-Scope-OrgID", "tenant"), 0);
 	assert_int_equal(session_h1.submit(session, &request, &answer), 0);
 	buffer_reset(&sent, 10000);
 	do {
@@ -217,7 +217,7 @@ static void test_h1__the_request(void **state)
 	assert_non_null(strstr((char *)sent.bytes, "\r\nx-scope-orgid: tenant\r\n"));
 	assert_string_equal(strstr((char *)sent.bytes, "\r\n\r\n"), "\r\n\r\nbody");
 	session_h1.close(session);
-	endpoint_release(&endpoint);
+	receiver_release(&receiver);
 	buffer_release(&sent);
 }
 

@@ -25,7 +25,7 @@ static void rig_monitor(struct monitor *monitor, enum policy_role role, enum mes
 	int fds[2];
 
 	memset(monitor, 0, sizeof(*monitor));
-	monitor->audit.fd = -1;
+	monitor->audit.fd = monitor->connector.fd = -1;
 	for (int i = 0; i < CHILDREN; i++)
 		monitor->children[i].channel.fd = monitor->children[i].spawner.channel.fd = -1;
 	assert_int_equal(channel_pair(fds), 0);
@@ -494,7 +494,7 @@ static void test_monitor__cause_of_the_end(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		struct monitor monitor = {.audit.fd = -1};
+		struct monitor monitor = {.audit.fd = -1, .connector.fd = -1};
 		struct channel spawners[CHILDREN];
 		struct monitor_verdict verdict;
 

@@ -297,7 +297,7 @@ static const char *printed(const char *verb, const char *option, int *ret_status
 	struct message_options message;
 
 	memset(text, 0, sizeof(text));
-	command_line_read(*option ? 3 : *verb ? 2 : 1, argv, stream, &message);
+	command_line_read(*option ? 3 : *verb ? 2 : 1, argv, stream, NULL, &message);
 	fclose(stream);
 	*ret_status = message.status;
 	free(argv[1]);
@@ -385,7 +385,7 @@ static void test_options__full_standard_output_is_a_failure(void **state)
 
 	(void)state;
 	assert_non_null(full);
-	command_line_read(2, argv, full, &message);
+	command_line_read(2, argv, full, NULL, &message);
 	fclose(full);
 	assert_int_equal(message.status, EXIT_FAILED);
 }

@@ -241,6 +241,11 @@ static void test_policy_syscalls__rows_have_no_gaps(void **state)
 				assert_non_null(role_groups[role][i - 1].calls);
 }
 
+static bool connects(long number)
+{
+	return number == SYS_socket || number == SYS_connect || number == SYS_bind;
+}
+
 static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
 {
 	static const long numbers[] = {
@@ -294,6 +299,8 @@ static void test_policy_syscalls__nobody_gets_the_dangerous_ones(void **state)
 	for (int role = 0; role < ROLE_ALL; role++)
 		for (size_t i = 0; has_filter(role) && i < sizeof(numbers) / sizeof(*numbers);
 		     i++) {
+			if (role == ROLE_CONNECTOR && connects(numbers[i]))
+				continue;
 			assert_killed((enum policy_role)role, numbers[i], 0, 0, 0, 0, 0, 0);
 			assert_killed((enum policy_role)role, numbers[i], ANY, ANY, ANY, ANY, ANY,
 				      ANY);
@@ -333,6 +340,32 @@ static void test_policy_syscalls__worker_does_its_work(void **state)
 	assert_allowed(ROLE_WORKER, SYS_newfstatat, 3, 0, 0, AT_EMPTY_PATH);
 }
 
+/* keyhole-connector is the one program that opens sockets, and none of its own can be reached. */
+static void test_policy_syscalls__the_connector_connects(void **state)
+{
+	const enum policy_role role = ROLE_CONNECTOR;
+
+	(void)state;
+	assert_allowed(role, SYS_socket, AF_INET, SOCK_STREAM, 0);
+	assert_allowed(role, SYS_socket, AF_INET6, SOCK_DGRAM, 0);
+	assert_allowed(role, SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+	assert_allowed(role, SYS_socket, AF_NETLINK, SOCK_RAW, 0);
+	assert_killed(role, SYS_socket, AF_NETLINK, SOCK_RAW, 12 /* NETLINK_NETFILTER */);
+	assert_killed(role, SYS_socket, AF_PACKET, SOCK_RAW, 0);
+	assert_killed(role, SYS_socket, AF_VSOCK, SOCK_STREAM, 0);
+	assert_allowed(role, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC);
+	assert_killed(role, SYS_openat, (uint64_t)AT_FDCWD, 0, O_WRONLY);
+	assert_killed(role, SYS_openat, (uint64_t)AT_FDCWD, 0, O_RDWR | O_CREAT);
+	/* modules are files, and nothing that was written to is executed */
+	assert_allowed(role, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, ANY, 0);
+	assert_killed(role, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC | PROT_WRITE, MAP_PRIVATE, ANY,
+		      0);
+	assert_killed(role, SYS_mmap, 0, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ANY, 0);
+	assert_killed(role, SYS_mprotect, 0, 4096, PROT_READ | PROT_EXEC);
+	assert_killed(role, SYS_kill, 1, 9);
+	assert_killed(role, SYS_memfd_create, 0, 0);
+}
+
 /* Memory that no limit of the worker counts, or that takes the host's own reserves. */
 static void test_policy_syscalls__no_uncounted_memory(void **state)
 {
@@ -365,7 +398,7 @@ static void test_policy_syscalls__no_executable_memory(void **state)
 	for (int i = 0; i < ROLE_ALL; i++) {
 		enum policy_role role = (enum policy_role)i;
 
-		if (!has_filter(role))
+		if (!has_filter(role) || role == ROLE_CONNECTOR)
 			continue;
 		assert_killed(role, SYS_mmap, 0, 4096, executable, MAP_PRIVATE, ANY, 0);
 		assert_killed(role, SYS_mmap, 0, 4096, PROT_EXEC, MAP_PRIVATE, ANY, 0);
@@ -498,7 +531,7 @@ static void test_policy_syscalls__helpers_and_viewers_row_by_row(void **state)
 		for (size_t i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
 			const bool may = own_calls[i].roles >> role & 1;
 
-			if (!has_filter(role))
+			if (!has_filter(role) || role == ROLE_CONNECTOR)
 				continue;
 			assert_int_equal(verdict(&filters[role], own_calls[i].number,
 						 own_calls[i].arguments),
@@ -544,8 +577,11 @@ static void test_policy_syscalls__rows_of_helpers_and_viewers(void **state)
 
 		assert_int_equal(role->layers & outside, 0);
 		assert_true(role->layers & LAYER_BIT(capabilities));
-		assert_int_equal(role->id,
-				 drops ? policy_role(ROLE_LOADER)->id : ROLE_ID_OF_CALLER);
+		if (i == ROLE_CONNECTOR) /* bytes of the network must not reach the loader */
+			assert_int_equal(role->id, 65435);
+		else
+			assert_int_equal(role->id,
+					 drops ? policy_role(ROLE_LOADER)->id : ROLE_ID_OF_CALLER);
 		if (drops || has_filter(i))
 			assert_int_equal(role->capabilities, 0);
 		if (!drops)
@@ -580,7 +616,7 @@ static void test_policy_syscalls__marked_probes_get_an_errno(void **state)
 		assert_killed(role, SYS_clone, 0, 0, 0, 0, 0, mark);
 	}
 	for (int role = ROLE_SUPERVISED; role < ROLE_ALL; role++)
-		if (has_filter(role))
+		if (has_filter(role) && role != ROLE_CONNECTOR)
 			assert_killed(role, SYS_socket, 1, 2, 0, 0, 0, mark);
 	assert_int_equal(CALL(ROLE_WORKER, SYS_mprotect, 0, 0, PROT_EXEC, 0, 0, mark),
 			 SECCOMP_RET_ERRNO | ENOTUNIQ);
@@ -673,6 +709,7 @@ int main(void)
 		cmocka_unit_test(test_policy_syscalls__nobody_gets_the_dangerous_ones),
 		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
 		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
+		cmocka_unit_test(test_policy_syscalls__the_connector_connects),
 		cmocka_unit_test(test_policy_syscalls__no_uncounted_memory),
 		cmocka_unit_test(test_policy_syscalls__no_executable_memory),
 		cmocka_unit_test(test_policy_syscalls__arguments_are_looked_at),

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "helper/options/agent.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helper/options/configuration.h"
+#include "helper/options/destination.h"
+#include "helper/options/environment.h"
+#include "helper/options/events.h"
+#include "helper/options/record.h"
+#include "helper/options/setters.h"
+#include "helper/options/wanted.h"
+#include "ipc/guard.h"
+#include "ipc/log.h"
+
+#define DEFAULT_HZ	 20
+#define DEFAULT_INTERVAL 15
+#define DEFAULT_CONFIG	 "/etc/keyhole/agent.conf"
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static ssize_t read_file(int fd, char *ret_text, size_t size)
+{
+	size_t used = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, ret_text + used, size - used);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got > 0)
+			used += (size_t)got;
+	} while (got != 0 && used < size);
+	return (ssize_t)used;
+}
+
+static int refuse_line(const char *path, unsigned int number, const char *reason)
+{
+	if (number)
+		log_error("%s:%u: %s", path, number, reason);
+	else
+		log_error("agent: %s: %s", path, reason);
+	return EXIT_USAGE;
+}
+
+static int take_file(struct line *line, const char *path, int fd)
+{
+	static char
+		text[CONFIGURATION_BYTES_MAX + 1]; /* a byte more tells a file that is too large */
+	const ssize_t size = read_file(fd, text, sizeof(text));
+	const char *reason;
+	unsigned int number;
+
+	if (size < 0)
+		return refuse_line(path, 0, strerror((int)-size));
+	reason = configuration_read(text, (size_t)size, setters_rows, setters_count, CONFIG, line,
+				    &number);
+	if (reason)
+		return refuse_line(path, number, reason);
+	return EXIT_DONE;
+}
+
+/* Without --config a missing file is no error. */
+static int read_config(struct line *line, const char *path, struct channel *loader)
+{
+	guard_fd int fd = -1;
+
+	if (!path && !loader)
+		return EXIT_DONE;
+	if (path)
+		fd = wanted_open(loader, FILE_CONFIG, path);
+	else
+		fd = wanted_open(loader, FILE_CONFIG, DEFAULT_CONFIG);
+	if (fd == -ENOENT && !path)
+		return EXIT_DONE;
+	if (!path)
+		path = DEFAULT_CONFIG;
+	if (fd < 0)
+		return refuse_line(path, 0, strerror(-fd));
+	return take_file(line, path, fd);
+}
+
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+static int read_flags(struct line *line, int argc, char **argv)
+{
+	const struct option_reader reader = {.verb = argv[0],
+					     .rows = setters_rows,
+					     .count = setters_count,
+					     .verbs = AGENT,
+					     .order = OPTION_STOP,
+					     .target = line};
+
+	return option_read(&reader, argc, argv);
+}
+
+static void begin(struct line *line, char **argv, struct message_options *options,
+		  struct destination *destination)
+{
+	memset(options, 0, sizeof(*options));
+	*line = (struct line){.options = options, .argv = argv, .destination = destination};
+	filters_init(&line->filters, options);
+	destination_init(destination);
+}
+
+static int read_environment(struct destination *destination)
+{
+	const char *name, *reason = environment_read(destination, &name);
+
+	if (reason)
+		return refuse_line(name, 0, reason);
+	return EXIT_DONE;
+}
+
+/*
+ * Reads the flags twice: first for the name of the configuration file, then over what that file and
+ * the environment say.
+ */
+static int read_all(struct line *line, int argc, char **argv, struct channel *loader,
+		    struct message_options *options, struct destination *destination)
+{
+	const char *config;
+	int r;
+
+	begin(line, argv, options, destination);
+	if (read_flags(line, argc, argv))
+		return EXIT_USAGE;
+	if (line->help)
+		return EXIT_DONE;
+	config = line->config;
+	begin(line, argv, options, destination);
+	r = read_config(line, config, loader);
+	if (r)
+		return r;
+	r = read_environment(destination);
+	if (r)
+		return r;
+	read_flags(line, argc, argv);
+	return OPTIONS_RECORD;
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+static void fill_in(struct message_options *options)
+{
+	if (!options->sampling.frequency && !options->sampling.period)
+		options->sampling.frequency = DEFAULT_HZ;
+	if (!options->every)
+		options->every = DEFAULT_INTERVAL;
+	options->format = FORMAT_otlp;
+	options->flags |= OPTIONS_DELIVER;
+	snprintf(options->name, sizeof(options->name), "the collector");
+}
+
+static int finish_destination(struct destination *destination)
+{
+	const char *name = "endpoint", *reason = destination_finish(destination);
+
+	if (!reason)
+		reason = environment_read_proxy(destination, &name);
+	return option_refuse("agent", name, reason);
+}
+
+static int send(const struct destination *destination, struct channel *loader)
+{
+	const char *path;
+	int r;
+
+	if (!loader)
+		return 0;
+	r = destination_send(destination, loader, &path);
+	if (r < 0 && path)
+		return refuse_line(path, 0, strerror(-r));
+	if (r < 0)
+		return refuse_line("destination", 0, strerror(-r));
+	return 0;
+}
+
+int agent_read(int argc, char **argv, struct channel *loader, struct message_options *ret_options)
+{
+	static struct destination destination;
+	struct line line;
+	int r = read_all(&line, argc, argv, loader, ret_options, &destination);
+
+	if (r != OPTIONS_RECORD)
+		return r;
+	fill_in(ret_options);
+	if (record_finish(&line, argc))
+		return EXIT_USAGE;
+	if (finish_destination(&destination))
+		return EXIT_USAGE;
+	if (send(&destination, loader))
+		return EXIT_USAGE;
+	return OPTIONS_RECORD;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the agent's profiles go: files that keyhole-options made, files of certificates that the
+ * loader opened for it, and keyhole-connector. The loader passes all of them on and reads none.
+ */
+#ifndef KEYHOLE_LOADER_EXPORT_H
+#define KEYHOLE_LOADER_EXPORT_H
+
+#include "ipc/channel.h"
+#include "ipc/exit_status.h"
+
+/* Descriptors that stay open, for an exporter that takes the place of another one. -1: none. */
+struct export
+{
+	int parts[DESTINATION_PARTS];
+	int files[WANTED_FILES];
+};
+
+void export_init(struct export *ret_export);
+
+/*
+ * Handles a WANTED_FILE or a DESTINATION of keyhole-options, with the loader's rights. Returns 0 or
+ * a negative errno: then keyhole-options gets no further.
+ */
+int export_take(struct export *export, struct channel *options, struct message *message);
+
+/* Starts keyhole-connector and waits until it is confined. Explains a failure. */
+enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
+
+/*
+ * Gives an exporter the destination, and a channel to keyhole-connector. The exporter gets nothing
+ * where there is no destination. Returns 0 or a negative errno.
+ */
+int export_equip(const struct export *export, struct channel *connector, struct channel *exporter);
+
+#endif
