@@ -44,6 +44,7 @@ struct shipper {
 	bool finishing;
 	uint64_t deadline; /* of the link's state */
 	uint64_t finish_at;
+	uint64_t window_max;	/* bytes */
 	uint64_t dropped;	/* events that were dropped and told */
 	uint64_t packed_serial; /* of what `packed` has; 0: nothing */
 	struct buffer packed, scratch;
@@ -78,6 +79,7 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 	}
 	shipper->base = base;
 	shipper->owner = *owner;
+	shipper->window_max = limits->queue_bytes;
 	shipper->receiver = *receiver;
 	shipper->credentials = credentials_new();
 	shipper->delivery = delivery_new(limits, seed());
@@ -222,7 +224,7 @@ static void ask(struct shipper *shipper)
 
 	set_link(shipper, LINK_ASKED, SHIPPER_CONNECT_MS);
 	if (!shipper->asked)
-		r = shipper->owner.connect(shipper->owner.owner);
+		r = shipper->owner.connect(shipper->owner.connector);
 	if (r < 0)
 		no_connection(shipper, strerror(-r));
 	else
@@ -558,6 +560,8 @@ static int add_window(struct shipper *shipper, int fd, uint64_t size)
 
 	if (size == 0)
 		return 0;
+	if (size > shipper->window_max)
+		return -EFBIG;
 	bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;

@@ -24,10 +24,10 @@ struct shipper_owner {
 	 * Asks for a socket. shipper_connected() is to follow once, from the loop. Returns 0 or a
 	 * negative errno: nobody can be asked now.
 	 */
-	int (*connect)(void *owner);
+	int (*connect)(void *connector);
 	/* Tells that the queue is empty, or that the time that shipper_finish() gave is over. */
 	void (*finished)(void *owner);
-	void *owner;
+	void *connector, *owner;
 };
 
 /*
@@ -47,7 +47,8 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 
 /*
  * Queues the first `size` bytes of a file as a window; the descriptor stays the caller's. Never waits for
- * a server. Returns 0 or why the window was dropped: delivery_add()'s, or that of a read.
+ * a server. Returns 0 or why the window was dropped: delivery_add()'s, -EFBIG (larger than the queue), or
+ * that of a read.
  */
 int shipper_window(struct shipper *shipper, int fd, uint64_t size);
 

@@ -17,8 +17,9 @@ struct h2 {
 	nghttp2_session *session;
 	struct answer *answer; /* NULL: no request is under way */
 	const struct request *request;
-	size_t sent;	   /* of the request's body */
-	uint64_t received; /* bytes since the request */
+	size_t sent;	     /* of the request's body */
+	size_t header_bytes; /* of the answer, trailers and all */
+	uint64_t received;   /* bytes since the request */
 	int32_t stream;
 	bool done, going_away, answered; /* answered: the server ended its side of the stream */
 };
@@ -35,6 +36,11 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 	(void)flags;
 	if (!h2->answer || frame->hd.stream_id != h2->stream)
 		return 0;
+	h2->header_bytes += name_size + value_size;
+	if (h2->header_bytes > HEADER_LIST_MAX) {
+		h2->answer->error = -EFBIG;
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* resets the stream */
+	}
 	/* nghttp2 has checked that the status is three digits. */
 	if (name_size == 7 && memcmp(name, ":status", 7) == 0 && value_size == 3)
 		h2->answer->status =
@@ -202,10 +208,22 @@ static int h2_submit(void *session, const struct request *request, struct answer
 	h2->answer = answer;
 	h2->sent = 0;
 	h2->received = 0;
+	h2->header_bytes = 0;
 	h2->done = h2->answered = false;
 	h2->stream = nghttp2_submit_request(h2->session, NULL, rows, count, &provider, NULL);
 	if (h2->stream < 0)
 		return -EPROTO;
+	return 0;
+}
+
+/* The session is at its end by GOAWAY, or because the server broke a rule and was told so. */
+static int check_end(struct h2 *h2)
+{
+	if (nghttp2_session_want_read(h2->session))
+		return 0;
+	h2->going_away = true;
+	if (h2->answer && !h2->done)
+		return -EBADMSG;
 	return 0;
 }
 
@@ -218,6 +236,8 @@ static int h2_output(void *session, const uint8_t **ret_bytes, size_t *ret_size)
 	if (size < 0)
 		return -EPROTO;
 	*ret_size = (size_t)size;
+	if (size == 0)
+		return check_end(h2);
 	return 0;
 }
 
@@ -234,9 +254,7 @@ static int h2_input(void *session, const uint8_t *bytes, size_t size)
 	taken = nghttp2_session_mem_recv(h2->session, bytes, size);
 	if (taken < 0 || (size_t)taken != size)
 		return -EBADMSG;
-	if (!nghttp2_session_want_read(h2->session) && !nghttp2_session_want_write(h2->session))
-		h2->going_away = true;
-	return 0;
+	return check_end(h2);
 }
 
 static void h2_end(void *session)

@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 		.address = "127.0.0.1",
 		.finish = 10000,
 	};
-	struct shipper_owner owner = {.connect = ask, .finished = finished, .owner = &driver};
+	struct shipper_owner owner = {ask, finished, &driver, &driver};
 
 	(void)argc;
 	signal(SIGPIPE, SIG_IGN);

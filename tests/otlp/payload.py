@@ -76,7 +76,8 @@ def make(processes=2, samples=10, depth=5, times=1, pad=0):
     for process in range(processes):
         rows = b""
         for sample in range(samples):
-            stack = [dictionary.location(f"p{process}_f{sample}_{level}" + "x" * pad, f"lib{level}.so")
+            stack = [dictionary.location(f"p{process}_f{(sample * 7 + level * level) % 600}" + "x" * pad,
+                                         f"lib{level}.so")
                      for level in range(depth)]
             rows += data(2, number(1, dictionary.add("stack", packed(1, stack))) +
                          packed(2, [dictionary.attribute("thread.id", sample + 1),
@@ -156,7 +157,7 @@ class Request:
     def __init__(self, message):
         self.tables = {name: every(one(message, 2), field + 1) for field, name in enumerate(TABLES)}
         self.used = {name: {0} for name in TABLES}
-        self.samples = collections.Counter()
+        self.samples, self.frames = collections.Counter(), {}
         for resource in every(message, 1):
             for scope in every(resource, 2):
                 for profile in every(scope, 2):
@@ -180,6 +181,11 @@ class Request:
         return tuple(sorted(rows))
 
     def frame(self, index):
+        if index not in self.frames:
+            self.frames[index] = self.read_frame(index)
+        return self.frames[index]
+
+    def read_frame(self, index):
         row = self.element("location", index)
         mapping = self.element("mapping", one(row, 1, 0))
         names = tuple(self.string(one(self.element("function", one(line, 1, 0)), 1, 0))
@@ -213,10 +219,19 @@ class Request:
                 assert not unused, f"{name}: {len(unused)} elements that nothing refers to"
 
 
+KNOWN = {}
+
+
+def samples_of(message):
+    if message not in KNOWN:
+        KNOWN[message] = Request(message).samples
+    return KNOWN[message]
+
+
 def union(messages):
     total = collections.Counter()
     for message in messages:
-        total += Request(message).samples
+        total.update(samples_of(message))
     return total
 
 

@@ -54,9 +54,9 @@ def frame(message=OK_BODY, flag=0):
 
 def grpc_ok(body=None, headers=(), trailers=(("grpc-status", "0"),)):
     def deed(exchange):
+        exchange.handler.server.accept(exchange)  # before the client can end
         exchange.handler.respond([(":status", "200"), ("content-type", "application/grpc"), *headers],
                                  frame() if body is None else body, trailers)
-        exchange.handler.server.accept(exchange)
     return deed
 
 
@@ -240,9 +240,9 @@ def http(status, headers=(), body=b"", chunked=False, to_end=False):
                             for piece in (body[:3], body[3:]) if piece) + b"0\r\nX-Trailer: 1\r\n\r\n"
         elif not to_end:
             rows.append(f"Content-Length: {len(body)}")
-        exchange.handler.link.sendall("\r\n".join(rows).encode() + b"\r\n\r\n" + data)
         if 200 <= status < 300:
             exchange.handler.server.accept(exchange)
+        exchange.handler.link.sendall("\r\n".join(rows).encode() + b"\r\n\r\n" + data)
         if to_end:
             cut(exchange)
     return deed
@@ -294,13 +294,13 @@ class Server:
     at_connect: deeds of connections, each before a byte is exchanged. at_headers: deeds of requests,
     before their bodies. window: seconds until what came may come again; -1: never."""
 
-    def __init__(self, protocol, script, tls=None, at_connect=(), at_headers=(), window=None):
+    def __init__(self, protocol, script, tls=None, at_connect=(), at_headers=(), window=None, port=0):
         self.protocol, self.script, self.tls = protocol, list(script), tls
         self.at_connect, self.at_headers, self.window = list(at_connect), list(at_headers), window
         self.accepted, self.seen, self.times, self.problems = [], [], [], []
         self.connections = self.received = 0
         self.links, self.lock = [], threading.Lock()
-        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket = socket.create_server(("127.0.0.1", port))
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
 
@@ -336,12 +336,16 @@ class Server:
             if self.tls and kind == "any":
                 kind = "h2" if link.selected_alpn_protocol() == "h2" else "h1"
             {"h2": Http2, "h1": Http1}[kind](self, link).run()
-        except (Cut, OSError, ssl.SSLError, h2.exceptions.ProtocolError) as error:
+        except Exception as error:  # pylint: disable=broad-except
             self.problems.append(repr(error))
         finally:
             link.close()
 
     def close(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)  # wakes accept()
+        except OSError:
+            pass
         self.socket.close()
         for link in self.links:
             try:
