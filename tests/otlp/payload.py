@@ -197,14 +197,14 @@ class Request:
         kinds = tuple((self.string(one(one(profile, field), 1, 0)), self.string(one(one(profile, field), 2, 0)))
                       for field in (1, 5))
         assert kinds[1][0] and one(profile, 6, 0) > 0, "no period"
-        start = struct.unpack("<Q", one(profile, 3))[0]
+        start, duration = struct.unpack("<Q", one(profile, 3))[0], one(profile, 4, 0)
         rows = every(profile, 2)
         assert rows, "a profile without samples"
-        around = (one(resource, 1), one(resource, 3), one(scope, 1), kinds, start, one(profile, 4, 0))
+        around = (one(resource, 1), one(resource, 3), one(scope, 1), kinds, start, duration)
         for row in rows:
             times = one(row, 5)
             times = struct.unpack(f"<{len(times) // 8}Q", times)
-            assert all(start <= time < start + one(profile, 4, 0) for time in times), "a time outside"
+            assert all(start <= time < start + duration for time in times), "a time outside"
             stack = tuple(self.frame(index) for index in integers(self.element("stack", one(row, 1, 0)), 1))
             key = (around, stack, self.attributes(integers(row, 2)), tuple(integers(row, 4)))
             self.samples[key] += len(times) or sum(integers(row, 4))
