@@ -8,7 +8,7 @@
 
 #include "ipc/guard.h"
 
-/* Of a request, whatever the user wanted: the least that can be split to, and what OTLP allows. */
+/* Bounds of a request: the least that can be split to, and the most that OTLP allows. */
 #define REQUEST_BYTES_MIN DELIVERY_PART_MIN
 #define REQUEST_BYTES_MAX (64u << 20)
 

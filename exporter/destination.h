@@ -23,9 +23,10 @@ void destination_init(struct destination *ret_destination, struct event_base *ba
 void destination_release(struct destination *destination);
 
 /*
- * Takes ENDPOINT, CREDENTIAL or CONNECTOR_PEER, with its descriptor. Returns 0, or -EPROTO for another
- * message, a wrong order or a file that the loader cannot have meant, or -ENOMEM. A certificate that cannot
- * be read is no error here: no connection will be made without it, and the log says so.
+ * Takes ENDPOINT, CREDENTIAL or CONNECTOR_PEER, with its descriptor. Returns 0, or -EPROTO for
+ * another message, a wrong order or a file that the loader cannot have meant, or -ENOMEM. A
+ * certificate that cannot be read is no error here: no connection will be made without it, and the
+ * log says so.
  */
 int destination_take(struct destination *destination, struct message *message);
 

@@ -2,8 +2,8 @@
 /*
  * keyhole-exporter: start and event loop. Copies the finished profile from the worker's memfd to
  * the output that the loader gave it; of a stream, one profile after another. Copies the worker's
- * last draft when the worker ends before the profile is finished. Where the loader named a server, the
- * profiles go there instead, and the worker never waits for the server.
+ * last draft when the worker ends before the profile is finished. Where the loader named a server,
+ * the profiles go there instead, and the worker never waits for the server.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -157,7 +157,9 @@ static int append(struct exporter *exporter, struct message *message)
 	return r;
 }
 
-/* Queues the bytes for the server. A window that finds no room is counted and told, and no error. */
+/*
+ * Queues the bytes for the server. A window that finds no room is counted and told, and no error.
+ */
 static void ship(struct exporter *exporter, struct message *message)
 {
 	shipper_window(exporter->destination.shipper, message->fd, message->PROFILE.bytes);
@@ -186,7 +188,9 @@ static void finish_shipping(struct exporter *exporter)
 	shipper_finish(exporter->destination.shipper, FINISH_MS);
 }
 
-/* Ends the export. A worker that ended without a profile is an end as well: its windows have left. */
+/*
+ * Ends the export. A worker that ended without a profile is an end as well: its windows have left.
+ */
 static void on_shipped(void *argument)
 {
 	struct exporter *exporter = argument;

@@ -11,13 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exporter/delivery/notices.h"
 #include "exporter/net/connection.h"
-#include "ipc/log.h"
+#include "exporter/reporter.h"
 #include "ipc/time.h"
 
-#define GRPC_PREFIX_BYTES 5u
-#define PACKED_MAX	  (65u << 20) /* of a request; compression may add a little */
+#define PACKED_MAX (65u << 20) /* of a request; compression may add a little */
 
 enum link {
 	LINK_NONE,
@@ -33,19 +31,17 @@ struct shipper {
 	struct receiver receiver;
 	struct credentials *credentials;
 	struct delivery *delivery;
-	struct notices notices;
+	struct reporter reporter;
 	struct connection *connection;
 	struct event *timer;
 	enum link link;
 	bool asked;	  /* for a socket that has not come, maybe too late */
 	bool stale;	  /* the connection has old certificates */
 	bool tried_again; /* this part has been sent again at once */
-	bool failing;	  /* since the last success */
 	bool finishing;
 	uint64_t deadline; /* of the link's state */
 	uint64_t finish_at;
 	uint64_t window_max;	/* bytes */
-	uint64_t dropped;	/* events that were dropped and told */
 	uint64_t packed_serial; /* of what `packed` has; 0: nothing */
 	struct buffer packed, scratch;
 	struct request request;
@@ -81,6 +77,7 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 	shipper->owner = *owner;
 	shipper->window_max = limits->queue_bytes;
 	shipper->receiver = *receiver;
+	shipper->reporter.server = shipper->receiver.authority;
 	shipper->credentials = credentials_new();
 	shipper->delivery = delivery_new(limits, seed());
 	shipper->timer = evtimer_new(base, on_timer, shipper);
@@ -121,52 +118,6 @@ const struct delivery_counts *shipper_counts(struct shipper *shipper)
 static struct delivery_counts *counts(struct shipper *shipper)
 {
 	return delivery_counts(shipper->delivery);
-}
-
-/* ---- log lines ---- */
-
-/* Returns whether the line is one that was written. */
-static bool tell(struct shipper *shipper, enum notice kind, enum log_level level, const char *what,
-		 const char *reason)
-{
-	char more[48] = "";
-	uint64_t left_out;
-
-	if (!notice_due(&shipper->notices, kind, time_now(), &left_out))
-		return false;
-	if (left_out > 0)
-		snprintf(more, sizeof(more), " (%" PRIu64 " more like this)", left_out);
-	log_line(level, "%s: %s: %s%s", what, shipper->receiver.authority, reason, more);
-	return true;
-}
-
-static uint64_t dropped_events(const struct delivery_counts *counts)
-{
-	return counts->events_overflowed + counts->events_expired;
-}
-
-static void tell_dropped(struct shipper *shipper)
-{
-	uint64_t dropped = dropped_events(counts(shipper));
-	char reason[96];
-
-	if (dropped == shipper->dropped)
-		return;
-	snprintf(reason, sizeof(reason),
-		 "%" PRIu64 " events dropped, the queue is full or they are old",
-		 dropped - shipper->dropped);
-	if (tell(shipper, NOTICE_DROPPED, LOG_LEVEL_WARNING, "export", reason))
-		shipper->dropped = dropped;
-}
-
-static void tell_recovered(struct shipper *shipper)
-{
-	if (!shipper->failing)
-		return;
-	shipper->failing = false;
-	notice_again(&shipper->notices, NOTICE_CONNECT);
-	notice_again(&shipper->notices, NOTICE_RETRY);
-	log_info("export: %s: delivered again", shipper->receiver.authority);
 }
 
 /* ---- timer ---- */
@@ -212,8 +163,7 @@ static void no_connection(struct shipper *shipper, const char *reason)
 	const struct verdict verdict = {.outcome = OUTCOME_RETRY};
 
 	counts(shipper)->connections_failed++;
-	shipper->failing = true;
-	tell(shipper, NOTICE_CONNECT, LOG_LEVEL_WARNING, "connect", reason);
+	reporter_no_connection(&shipper->reporter, reason);
 	unlink_connection(shipper);
 	delivery_judge(shipper->delivery, &verdict, time_now());
 }
@@ -271,26 +221,9 @@ void shipper_connected(struct shipper *shipper, int error, int fd)
 
 /* ---- requests ---- */
 
-static void put_grpc_prefix(struct shipper *shipper)
-{
-	uint8_t prefix[GRPC_PREFIX_BYTES] = {0};
-
-	prefix[0] = shipper->receiver.compression != CODEC_IDENTITY;
-	buffer_put(&shipper->packed, prefix, sizeof(prefix));
-}
-
-static void set_grpc_length(struct shipper *shipper)
-{
-	size_t size = shipper->packed.size - GRPC_PREFIX_BYTES;
-
-	for (unsigned int i = 0; i < 4; i++)
-		shipper->packed.bytes[4 - i] = (uint8_t)(size >> 8 * i);
-}
-
-/* Compresses the part, once for all times that it is sent. */
+/* Packs the part, once for all times that it is sent. */
 static int pack(struct shipper *shipper, const struct delivery_part *part)
 {
-	bool is_grpc = shipper->receiver.protocol == ENDPOINT_GRPC;
 	int r;
 
 	if (shipper->packed_serial == part->serial)
@@ -298,15 +231,10 @@ static int pack(struct shipper *shipper, const struct delivery_part *part)
 	shipper->packed_serial = 0;
 	shipper->tried_again = false;
 	buffer_reset(&shipper->packed, PACKED_MAX);
-	if (is_grpc)
-		put_grpc_prefix(shipper);
-	r = codec_pack(shipper->receiver.compression, part->bytes, part->size, &shipper->packed);
-	if (r < 0)
-		return r;
-	if (is_grpc)
-		set_grpc_length(shipper);
-	shipper->packed_serial = part->serial;
-	return 0;
+	r = request_pack(&shipper->receiver, part->bytes, part->size, &shipper->packed);
+	if (r == 0)
+		shipper->packed_serial = part->serial;
+	return r;
 }
 
 static int submit(struct shipper *shipper, const struct delivery_part *part)
@@ -348,41 +276,17 @@ static void send_next(struct shipper *shipper)
 	settle(shipper, &verdict);
 }
 
-static void tell_verdict(struct shipper *shipper, const struct verdict *verdict)
-{
-	static const struct {
-		enum notice notice;
-		enum log_level level;
-	} rows[] = {
-		[OUTCOME_DELIVERED] = {NOTICE_PARTIAL, LOG_LEVEL_WARNING},
-		[OUTCOME_RETRY] = {NOTICE_RETRY, LOG_LEVEL_WARNING},
-		[OUTCOME_TOO_LARGE] = {NOTICE_TOO_LARGE, LOG_LEVEL_WARNING},
-		[OUTCOME_REFUSED] = {NOTICE_REFUSED, LOG_LEVEL_ERROR},
-	};
-
-	if (verdict->bad_answer)
-		tell(shipper, NOTICE_ANSWER, LOG_LEVEL_WARNING, "export",
-		     "an answer that cannot be read");
-	if (verdict->text[0])
-		tell(shipper, rows[verdict->outcome].notice, rows[verdict->outcome].level, "export",
-		     verdict->text);
-	if (verdict->outcome == OUTCOME_DELIVERED)
-		tell_recovered(shipper);
-	else
-		shipper->failing = true;
-}
-
 static void settle(struct shipper *shipper, const struct verdict *verdict)
 {
 	delivery_judge(shipper->delivery, verdict, time_now());
-	tell_verdict(shipper, verdict);
+	reporter_verdict(&shipper->reporter, verdict);
 }
 
 /* ---- news of a connection ---- */
 
 /*
- * A server may close a connection that it has not used for a while, just when a request begins. Such a
- * request goes again at once, on a new connection and only once.
+ * A server may close a connection that it has not used for a while, just when a request begins.
+ * Such a request goes again at once, on a new connection and only once.
  */
 static bool goes_again(struct shipper *shipper)
 {
@@ -493,11 +397,11 @@ static void advance(struct shipper *shipper)
 	uint64_t when;
 
 	step(shipper);
-	tell_dropped(shipper);
+	reporter_dropped(&shipper->reporter, counts(shipper));
 	if (has_finished(shipper)) {
 		shipper->finishing = false;
 		evtimer_del(shipper->timer);
-		tell_dropped(shipper);
+		reporter_dropped(&shipper->reporter, counts(shipper));
 		shipper->owner.finished(shipper->owner.owner);
 		return;
 	}
@@ -533,7 +437,7 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 		return 0;
 	}
 	snprintf(reason, sizeof(reason), "%s: %s", names[kind], strerror(-r));
-	tell(shipper, NOTICE_CREDENTIAL, LOG_LEVEL_ERROR, "TLS", reason);
+	reporter_tell(&shipper->reporter, NOTICE_CREDENTIAL, LOG_LEVEL_ERROR, "TLS", reason);
 	return r;
 }
 
@@ -578,7 +482,8 @@ int shipper_window(struct shipper *shipper, int fd, uint64_t size)
 	int r = add_window(shipper, fd, size);
 
 	if (r < 0)
-		tell(shipper, NOTICE_WINDOW, LOG_LEVEL_WARNING, "window", strerror(-r));
+		reporter_tell(&shipper->reporter, NOTICE_WINDOW, LOG_LEVEL_WARNING, "window",
+			      strerror(-r));
 	wait_until(shipper, 0); /* the rest happens from the loop */
 	return r;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings windows to an receiver: queue, connection, requests, answers, log lines. The owner of the loop
- * hands windows in, and gets a connected socket whenever the shipper asks for one. The shipper opens no
- * socket and no file.
+ * Brings windows to an receiver: queue, connection, requests, answers, log lines. The owner of the
+ * loop hands windows in, and gets a connected socket whenever the shipper asks for one. The
+ * shipper opens no socket and no file.
  */
 #ifndef KEYHOLE_EXPORTER_SHIPPER_H
 #define KEYHOLE_EXPORTER_SHIPPER_H
@@ -31,8 +31,8 @@ struct shipper_owner {
 };
 
 /*
- * Takes over the receiver with its headers, with an error, too. Returns 0, -EINVAL for an receiver that
- * no request can name, or -ENOMEM.
+ * Takes over the receiver with its headers, with an error, too. Returns 0, -EINVAL for an receiver
+ * that no request can name, or -ENOMEM.
  */
 int shipper_new(struct event_base *base, struct receiver *receiver,
 		const struct delivery_limits *limits, const struct shipper_owner *owner,
@@ -40,15 +40,16 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 void shipper_free(struct shipper *shipper); /* NULL is fine */
 
 /*
- * Reads a file of PEM; the descriptor stays the caller's. A connection that is there is closed when its
- * request is answered, so that the next one has the new certificates. Returns credentials_read()'s.
+ * Reads a file of PEM; the descriptor stays the caller's. A connection that is there is closed
+ * when its request is answered, so that the next one has the new certificates. Returns
+ * credentials_read()'s.
  */
 int shipper_credential(struct shipper *shipper, enum credential_kind kind, int fd);
 
 /*
- * Queues the first `size` bytes of a file as a window; the descriptor stays the caller's. Never waits for
- * a server. Returns 0 or why the window was dropped: delivery_add()'s, -EFBIG (larger than the queue), or
- * that of a read.
+ * Queues the first `size` bytes of a file as a window; the descriptor stays the caller's. Never
+ * waits for a server. Returns 0 or why the window was dropped: delivery_add()'s, -EFBIG (larger
+ * than the queue), or that of a read.
  */
 int shipper_window(struct shipper *shipper, int fd, uint64_t size);
 
@@ -56,8 +57,8 @@ int shipper_window(struct shipper *shipper, int fd, uint64_t size);
 void shipper_connected(struct shipper *shipper, int error, int fd);
 
 /*
- * Sends what is queued without waiting for a better time. finished() follows, from the loop, when the
- * queue is empty or the time has passed. What is left then is dropped.
+ * Sends what is queued without waiting for a better time. finished() follows, from the loop, when
+ * the queue is empty or the time has passed. Windows that are left then are dropped.
  */
 void shipper_finish(struct shipper *shipper, uint64_t milliseconds);
 

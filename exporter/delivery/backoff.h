@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long to wait before the next try: 1 s, then half as much again each time up to 30 s, and each wait
- * between half and one and a half of that, so that agents which failed together do not come together.
+ * The wait before the next try: 1 s, then half as much again each time, up to 30 s. Jitter makes
+ * each wait between half of that and one and a half. Agents that failed together thus do not come
+ * together.
  */
 #ifndef KEYHOLE_EXPORTER_DELIVERY_BACKOFF_H
 #define KEYHOLE_EXPORTER_DELIVERY_BACKOFF_H
@@ -20,8 +21,8 @@ struct backoff {
 void backoff_init(struct backoff *ret_backoff, uint64_t seed);
 void backoff_reset(struct backoff *backoff);
 /*
- * Returns ns until the next try, at least `told`, which a server asked for (0: it did not), and longer
- * the next time.
+ * Returns ns until the next try, at least `told`, which a server asked for (0: it did not), and
+ * longer the next time.
  */
 uint64_t backoff_next(struct backoff *backoff, uint64_t told);
 

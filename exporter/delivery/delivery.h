@@ -2,9 +2,9 @@
 /*
  * The queue of windows, and which request goes next. A window is an encoded
  * ExportProfilesServiceRequest; one that is larger than a server takes goes in parts
- * (exporter/otlp/split.h). Windows leave in the order in which they came. Where the queue is full the
- * oldest one is dropped, and one that waits too long is. Nothing here waits, logs or knows the time: `now`
- * is the caller's clock, in ns.
+ * (exporter/otlp/split.h). Windows leave in the order in which they came. Where the queue is full
+ * the oldest one is dropped, and one that waits too long is. Nothing here waits, logs or knows the
+ * time: `now` is the caller's clock, in ns.
  */
 #ifndef KEYHOLE_EXPORTER_DELIVERY_DELIVERY_H
 #define KEYHOLE_EXPORTER_DELIVERY_DELIVERY_H
@@ -40,9 +40,9 @@ struct delivery *delivery_new(const struct delivery_limits *limits, uint64_t see
 void delivery_free(struct delivery *delivery); /* NULL is fine */
 
 /*
- * Takes over the window's bytes, from malloc(), and queues them. Windows without samples are left out.
- * Returns 0 or why the window was dropped: -EBADMSG (no such request), -ENOSPC (larger than the queue, or
- * than what is left of it beside a request under way), -ENOMEM.
+ * Takes over the window's bytes, from malloc(), and queues them. Windows without samples are left
+ * out. Returns 0 or why the window was dropped: -EBADMSG (no such request), -ENOSPC or -ENOMEM.
+ * -ENOSPC stands for a window larger than the queue, or than its rest beside a request under way.
  */
 int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_t now);
 
@@ -53,8 +53,8 @@ uint64_t delivery_due(const struct delivery *delivery);
 /* Returns whether there is a request to send. Then delivery_judge() is to follow. */
 bool delivery_next(struct delivery *delivery, uint64_t now, struct delivery_part *ret_part);
 /*
- * Takes what became of the request that delivery_next() gave. Without one, it takes that there is no
- * connection: OUTCOME_RETRY is the one outcome then.
+ * Takes what became of the request that delivery_next() gave. Without one, it takes that there is
+ * no connection: OUTCOME_RETRY is the one outcome then.
  */
 void delivery_judge(struct delivery *delivery, const struct verdict *verdict, uint64_t now);
 /* Ends all waits: what is in the queue is due at once. */

@@ -281,7 +281,7 @@ static void judge_http(const struct answer *answer, int64_t now, struct buffer *
 
 /* ---- any ---- */
 
-/* No whole answer came. What a server answers with too many bytes, it answers so again. */
+/* No whole answer came. A server that answers with too many bytes does so again. */
 static void judge_failure(const struct answer *answer, const char *reason, struct verdict *verdict)
 {
 	if (answer->error == -EFBIG) {

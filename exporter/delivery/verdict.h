@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an answer means for the request, by the OTLP specification: taken, to be sent again, too large, or
- * refused for good. Judging is a function of the answer alone.
+ * The meaning of an answer for its request, by the OTLP specification: taken, to be sent again,
+ * too large or refused for good. Judging is a function of the answer alone.
  */
 #ifndef KEYHOLE_EXPORTER_DELIVERY_VERDICT_H
 #define KEYHOLE_EXPORTER_DELIVERY_VERDICT_H
@@ -30,8 +30,8 @@ struct verdict {
 };
 
 /*
- * now: seconds since 1970, for dates in the answer. reason: why no whole answer came, in words. scratch:
- * a buffer to unpack into.
+ * now: seconds since 1970, for dates in the answer. reason: why no whole answer came, in words.
+ * scratch: a buffer to unpack into.
  */
 void verdict_of(const struct answer *answer, enum endpoint_protocol protocol, int64_t now,
 		const char *reason, struct buffer *scratch, struct verdict *ret_verdict);

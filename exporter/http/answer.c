@@ -5,15 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
-#define GRPC_PREFIX_BYTES 5u /* a flag, and the length in big endian */
-#define GRPC_STATUS_MAX	  99
+#define GRPC_STATUS_MAX 99
 
 void answer_begin(struct answer *answer)
 {
 	struct buffer body = answer->body;
 
 	*answer = (struct answer){.grpc_status = -1, .body = body};
-	buffer_reset(&answer->body, ANSWER_BYTES_MAX + GRPC_PREFIX_BYTES);
+	buffer_reset(&answer->body, ANSWER_BYTES_MAX + RECEIVER_GRPC_PREFIX);
 }
 
 void answer_release(struct answer *answer)
@@ -146,14 +145,14 @@ static int unpack_grpc(const struct answer *answer, struct buffer *buffer)
 	enum codec codec = CODEC_IDENTITY;
 	size_t size;
 
-	if (answer->body.size < GRPC_PREFIX_BYTES || bytes[0] > 1)
+	if (answer->body.size < RECEIVER_GRPC_PREFIX || bytes[0] > 1)
 		return -EBADMSG;
 	size = (size_t)bytes[1] << 24 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 8 | bytes[4];
-	if (size != answer->body.size - GRPC_PREFIX_BYTES)
+	if (size != answer->body.size - RECEIVER_GRPC_PREFIX)
 		return -EBADMSG;
 	if (bytes[0] == 1)
 		codec = answer->codec;
-	return codec_unpack(codec, bytes + GRPC_PREFIX_BYTES, size, buffer);
+	return codec_unpack(codec, bytes + RECEIVER_GRPC_PREFIX, size, buffer);
 }
 
 int answer_unpack(const struct answer *answer, enum endpoint_protocol protocol,

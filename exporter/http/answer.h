@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a server answered, over HTTP/1.1 and HTTP/2 alike. The bytes are hostile: each part has a bound.
+ * The answer of a server, over HTTP/1.1 and HTTP/2 alike. The bytes are hostile: each part has a
+ * bound.
  */
 #ifndef KEYHOLE_EXPORTER_HTTP_ANSWER_H
 #define KEYHOLE_EXPORTER_HTTP_ANSWER_H
@@ -43,8 +44,8 @@ void answer_header(struct answer *answer, const char *name, size_t name_size, co
 int answer_body(struct answer *answer, const void *bytes, size_t size);
 
 /*
- * Unpacks the message in the body, at most ANSWER_BYTES_MAX of it, into the buffer. An empty body is an
- * empty message. Returns 0, or -EBADMSG, -EFBIG, -ENOTSUP (an unknown codec) or -ENOMEM.
+ * Unpacks the message in the body, at most ANSWER_BYTES_MAX of it, into the buffer. An empty body
+ * is an empty message. Returns 0, or -EBADMSG, -EFBIG, -ENOTSUP (an unknown codec) or -ENOMEM.
  */
 int answer_unpack(const struct answer *answer, enum endpoint_protocol protocol,
 		  struct buffer *buffer);

@@ -23,8 +23,8 @@ enum codec codec_find(const char *name, size_t size);
 /* Appends the compressed bytes to the buffer. Returns 0, -EFBIG (the buffer's limit) or -ENOMEM. */
 int codec_pack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer);
 /*
- * Appends what the bytes of a server unpack to. Returns 0, -EBADMSG for bytes that end early, go on or
- * are no such format, -ENOTSUP for CODEC_UNKNOWN, -EFBIG (the buffer's limit) or -ENOMEM.
+ * Appends what the bytes of a server unpack to. Returns 0, -EBADMSG for bytes that end early, go
+ * on or are no such format, -ENOTSUP for CODEC_UNKNOWN, -EFBIG (the buffer's limit) or -ENOMEM.
  */
 int codec_unpack(enum codec codec, const void *bytes, size_t size, struct buffer *buffer);
 

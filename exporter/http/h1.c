@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1.1 (RFC 9112), as much of it as a client needs: status line, headers, and a body by its length,
- * in chunks or up to the end of the connection.
+ * As much of HTTP/1.1 (RFC 9112) as a client needs. An answer is a status line, headers, and a
+ * body. The body ends by its length, comes in chunks, or goes on up to the end of the connection.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -361,7 +361,10 @@ static int64_t take_some(struct h1 *h1, const uint8_t *bytes, size_t size)
 	return 1;
 }
 
-/* Bytes without a request, or behind an answer, belong to nothing: the connection is not used again. */
+/*
+ * Bytes without a request, or behind an answer, belong to nothing: the connection is not used
+ * again.
+ */
 static int h1_input(void *session, const uint8_t *bytes, size_t size)
 {
 	struct h1 *h1 = session;

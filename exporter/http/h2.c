@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/2 (RFC 9113) by nghttp2, which bounds a block of headers by 64 KiB and keeps the windows. No PING
- * is ever sent: servers of gRPC count those as abuse.
+ * HTTP/2 (RFC 9113) by nghttp2, which bounds a block of headers by 64 KiB and keeps the windows.
+ * No PING is ever sent: servers of gRPC count those as abuse.
  */
 #include <errno.h>
 #include <nghttp2/nghttp2.h>

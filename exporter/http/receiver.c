@@ -244,3 +244,34 @@ void request_list_headers(const struct request *request, struct request_headers 
 	for (size_t i = 0; i < receiver->header_count; i++)
 		add(ret_headers, receiver->headers[i].name, receiver->headers[i].value);
 }
+
+/* ---- bodies ---- */
+
+static void put_prefix(const struct receiver *receiver, struct buffer *buffer)
+{
+	uint8_t prefix[RECEIVER_GRPC_PREFIX] = {0};
+
+	prefix[0] = receiver->compression != CODEC_IDENTITY;
+	buffer_put(buffer, prefix, sizeof(prefix));
+}
+
+static void set_length(struct buffer *buffer)
+{
+	size_t size = buffer->size - RECEIVER_GRPC_PREFIX;
+
+	for (unsigned int i = 0; i < 4; i++)
+		buffer->bytes[4 - i] = (uint8_t)(size >> 8 * i);
+}
+
+int request_pack(const struct receiver *receiver, const void *message, size_t size,
+		 struct buffer *buffer)
+{
+	int r;
+
+	if (receiver->protocol == ENDPOINT_GRPC)
+		put_prefix(receiver, buffer);
+	r = codec_pack(receiver->compression, message, size, buffer);
+	if (r == 0 && receiver->protocol == ENDPOINT_GRPC)
+		set_length(buffer);
+	return r;
+}

@@ -14,6 +14,7 @@
 #include "ipc/destination.h"
 
 #define RECEIVER_HEADERS_MAX 64u
+#define RECEIVER_GRPC_PREFIX 5u /* before a message: a flag, and the length in big endian */
 
 struct receiver_header {
 	char *name; /* in lower case */
@@ -38,13 +39,13 @@ struct receiver {
  */
 int receiver_take(struct receiver *ret_receiver, const struct endpoint *endpoint);
 /*
- * Returns whether host, authority and path can stand in a request: they are not empty, printable ASCII
- * and end with a NUL.
+ * Returns whether host, authority and path can stand in a request: they are not empty, printable
+ * ASCII and end with a NUL.
  */
 bool receiver_is_valid(const struct receiver *receiver);
 /*
- * Adds a header of the user. Returns 0, -EINVAL for a name or a value that HTTP does not allow, -EPERM
- * for a header that keyhole sets itself, -E2BIG or -ENOMEM.
+ * Adds a header of the user. Returns 0, -EINVAL for a name or a value that HTTP does not allow,
+ * -EPERM for a header that keyhole sets itself, -E2BIG or -ENOMEM.
  */
 int receiver_add_header(struct receiver *receiver, const char *name, const char *value);
 void receiver_release(struct receiver *receiver);
@@ -55,6 +56,13 @@ struct request {
 	const uint8_t *body; /* the caller's, until the answer is there */
 	size_t size;
 };
+
+/*
+ * Makes the body of a request, for an empty buffer: compresses the message, and puts gRPC's length
+ * before it. Returns 0, -EFBIG (the buffer's limit) or -ENOMEM.
+ */
+int request_pack(const struct receiver *receiver, const void *message, size_t size,
+		 struct buffer *buffer);
 
 struct request_header {
 	const char *name, *value;
@@ -68,8 +76,8 @@ struct request_headers {
 };
 
 /*
- * Lists the headers of a request but those that say where it goes (path, host) and how long it is. The
- * list points into itself and to the receiver.
+ * Lists the headers of a request but those that say where it goes (path, host) and how long it is.
+ * The list points into itself and to the receiver.
  */
 void request_list_headers(const struct request *request, struct request_headers *ret_headers);
 

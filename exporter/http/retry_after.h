@@ -9,9 +9,9 @@
 int http_date_parse(const char *text, int64_t *ret_seconds);
 
 /*
- * Reads how long to wait. A date counts from `date`, which the same answer had, or from `now` (seconds
- * since 1970) where that is "" or no date. A date that has passed is a wait of 0. Returns 0 and
- * nanoseconds, at most a year of them, or -EBADMSG.
+ * Reads how long to wait. A date counts from `date`, which the same answer had, or from `now`
+ * (seconds since 1970) where that is "" or no date. A date that has passed is a wait of 0. Returns
+ * 0 and nanoseconds, at most a year of them, or -EBADMSG.
  */
 int retry_after_parse(const char *text, const char *date, int64_t now, uint64_t *ret_ns);
 

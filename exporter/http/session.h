@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's side of HTTP over some connection: bytes go in, bytes come out, nothing is read, written or
- * waited for. One request is under way at a time. A kind has one row of functions; h1.c and h2.c have
- * one each.
+ * A client's side of HTTP over some connection: bytes go in, bytes come out, nothing is read,
+ * written or waited for. One request is under way at a time. A kind has one row of functions; h1.c
+ * and h2.c have one each.
  */
 #ifndef KEYHOLE_EXPORTER_HTTP_SESSION_H
 #define KEYHOLE_EXPORTER_HTTP_SESSION_H
@@ -22,14 +22,14 @@ struct session_kind {
 	void *(*open)(void); /* NULL: no memory */
 	void (*close)(void *session);
 	/*
-	 * Begins a request. Request and answer stay the caller's until is_done(), or close(). Returns 0
-	 * or a negative errno.
+	 * Begins a request. Request and answer stay the caller's until is_done(), or close().
+	 * Returns 0 or a negative errno.
 	 */
 	int (*submit)(void *session, const struct request *request, struct answer *answer);
 	/*
-	 * Gives the next bytes to send, 0 of them when there are none for now. They hold until the next
-	 * call of output(), and are all to be sent before. Returns 0 or a negative errno: the connection
-	 * is of no use any more.
+	 * Gives the next bytes to send, 0 of them when there are none for now. They hold until the
+	 * next call of output(), and are all to be sent before. Returns 0 or a negative errno: the
+	 * connection is of no use any more.
 	 */
 	int (*output)(void *session, const uint8_t **ret_bytes, size_t *ret_size);
 	/* Takes what the server sent. Returns as output(). */

@@ -22,9 +22,9 @@ enum connection_news {
 };
 
 /*
- * Takes over the socket, which is connected and non-blocking, and the TLS (NULL: none), with an error,
- * too. Tells its news from the loop alone, and touches nothing after that, so that the owner may free
- * the connection. Returns 0 or -ENOMEM.
+ * Takes over the socket, which is connected and non-blocking, and the TLS (NULL: none), with an
+ * error, too. Tells its news from the loop alone, and touches nothing after that, so that the
+ * owner may free the connection. Returns 0 or -ENOMEM.
  */
 int connection_new(struct event_base *base, const struct receiver *receiver, int fd,
 		   struct ssl_st *tls, void (*tell)(void *owner, enum connection_news news),

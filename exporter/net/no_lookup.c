@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands in keyhole-exporter for three functions of the C library, by --wrap. OpenSSL refers to them;
- * nothing that the exporter calls does. A static program that looked names up or loaded modules would
- * load those of another C library, and the exporter opens no file after its start.
+ * Stands in keyhole-exporter for three functions of the C library, by --wrap. OpenSSL refers to
+ * them; nothing that the exporter calls does. A static program that looked names up would load
+ * modules of another C library, and the exporter opens no file after its start.
  */
 #include <netdb.h>
 #include <stddef.h>

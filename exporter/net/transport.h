@@ -24,8 +24,8 @@ int transport_begin(struct transport *ret_transport, int fd, struct ssl_st *tls)
 void transport_release(struct transport *transport);
 
 /*
- * All three return -EAGAIN to be called again when the socket is ready, and -EPROTO for an error of TLS.
- * Any other negative errno is the socket's.
+ * All three return -EAGAIN to be called again when the socket is ready, and -EPROTO for an error
+ * of TLS. Any other negative errno is the socket's.
  */
 int transport_handshake(struct transport *transport);			       /* 0: done */
 ssize_t transport_read(struct transport *transport, void *bytes, size_t size); /* 0: the end */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes that are written one behind another up to a limit, among them fields of protobuf's wire format
- * (protobuf's encoding guide; base/wire.h reads it).
+ * Bytes that are written one behind another up to a limit, among them fields of protobuf's wire
+ * format (protobuf's encoding guide; base/wire.h reads it).
  */
 #ifndef KEYHOLE_EXPORTER_OTLP_BUFFER_H
 #define KEYHOLE_EXPORTER_OTLP_BUFFER_H

@@ -35,8 +35,8 @@ struct reply_status {
 int reply_read_status(const void *bytes, size_t size, struct reply_status *ret_status);
 
 /*
- * Decodes base64 as headers have it: with or without padding (gRPC over HTTP/2, "-bin"). Returns how
- * many bytes were written, or -EBADMSG, or -EFBIG for more than `room`.
+ * Decodes base64 as headers have it: with or without padding (gRPC over HTTP/2, "-bin"). Returns
+ * how many bytes were written, or -EBADMSG, or -EFBIG for more than `room`.
  */
 int64_t reply_decode_base64(const char *text, size_t size, uint8_t *bytes, size_t room);
 

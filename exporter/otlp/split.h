@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts an encoded ExportProfilesServiceRequest (proto/otlp.proto) into requests of some of its samples.
- * Each part has a dictionary of its own, with the elements that the part refers to and no others. The
- * parts together hold each sample once. A part has no resource, scope or profile without samples.
- * The bytes are the worker's, and hostile.
+ * Cuts an encoded ExportProfilesServiceRequest (proto/otlp.proto) into requests of some of its
+ * samples. Each part has a dictionary of its own, with the elements that the part refers to and no
+ * others. The parts together hold each sample once. A part has no resource, scope or profile
+ * without samples. The bytes are the worker's, and hostile.
  */
 #ifndef KEYHOLE_EXPORTER_OTLP_SPLIT_H
 #define KEYHOLE_EXPORTER_OTLP_SPLIT_H
@@ -19,9 +19,9 @@
 struct split;
 
 /*
- * Looks through a request, whose bytes stay the caller's and must outlive the split. Returns 0 or
- * an error: -EBADMSG for bytes that are no such request or refer to an element that is not there,
- * -E2BIG for more than SPLIT_ITEMS_MAX items, -EFBIG for 4 GiB or more, -ENOMEM.
+ * Looks through a request, whose bytes stay the caller's and must outlive the split. References of
+ * samples are not followed here. Returns 0, -EBADMSG (no such request), -E2BIG (more than
+ * SPLIT_ITEMS_MAX items), -EFBIG (4 GiB or more) or -ENOMEM.
  */
 int split_new(const void *bytes, size_t size, struct split **ret_split);
 void split_free(struct split *split); /* NULL is fine */
@@ -35,8 +35,8 @@ uint64_t split_events(const struct split *split, uint32_t first, uint32_t end);
 
 /*
  * Writes the request of the samples first <= i < end behind what the buffer has. Returns 0 or an
- * error: -EFBIG when the buffer's limit is reached, -EBADMSG for a request that split_new() should
- * have refused but for the references in it, -ENOMEM. After an error the buffer holds no request.
+ * error: -EFBIG when the buffer's limit is reached, -EBADMSG for a reference to an element that is
+ * not there, -ENOMEM. After an error the buffer holds no request.
  */
 int split_write(struct split *split, uint32_t first, uint32_t end, struct buffer *buffer);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deliver NAME=VALUE...: sends windows by exporter/shipper.h, and plays worker and connector. First come
- * settings: protocol, compression, tls, host, address, port, path, timeout, request, queue, age, finish
- * (times in ms) and header=NAME:VALUE. Then come steps, in order: ca=, certificate= and key=FILE,
- * window=FILE, sleep=MS and empty=MS, which waits for an empty queue. Prints what became of windows, and
- * the counts, as "NAME VALUE".
+ * deliver NAME=VALUE...: sends windows by exporter/shipper.h, and plays worker and connector.
+ * First come settings: protocol, compression, tls, host, address, port, path, timeout, request,
+ * queue, age, finish (times in ms) and header=NAME:VALUE. Then come steps, in order: ca=,
+ * certificate= and key=FILE, window=FILE, sleep=MS and empty=MS, which waits for an empty queue.
+ * Prints what became of windows, and the counts, as "NAME VALUE".
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads an encoded ExportProfilesServiceRequest with protobuf-c, and sums up each sample with all that
- * its indices lead to. Requests of equal sums hold equal samples, however their tables are ordered.
+ * Reads an encoded ExportProfilesServiceRequest with protobuf-c, and sums up each sample with all
+ * that its indices lead to. Requests of equal sums hold equal samples, however their tables are
+ * ordered.
  */
 #ifndef KEYHOLE_TESTS_REQUEST_SUMS_H
 #define KEYHOLE_TESTS_REQUEST_SUMS_H
@@ -16,7 +17,10 @@ struct request_sums {
 	size_t elements; /* of all tables, without element 0 */
 };
 
-/* Adds the samples of a request. Returns 0, or -EBADMSG for what is no request, or has a bad index. */
+/*
+ * Adds the samples of a request. Returns 0, or -EBADMSG for what is no request, or has a bad
+ * index.
+ */
 int request_sums_add(struct request_sums *sums, const void *bytes, size_t size);
 /* Sorts, so that two lists can be compared. */
 void request_sums_sort(struct request_sums *sums);
