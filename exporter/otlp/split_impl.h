@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What split.c has found in a request, for split_write.c, which writes parts of it. */
+/* The findings of split.c in a request, for split_write.c, which writes parts of it. */
 #ifndef KEYHOLE_EXPORTER_OTLP_SPLIT_IMPL_H
 #define KEYHOLE_EXPORTER_OTLP_SPLIT_IMPL_H
 
