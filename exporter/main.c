@@ -45,7 +45,15 @@ struct exporter {
 
 /* ---- start ---- */
 
-/* Receives messages up to PROFILE_PEER; those before it are about a server. */
+static int take_way(struct exporter *exporter, struct message *message)
+{
+	if (message->head.type != MESSAGE_KEEPER_PEER)
+		return destination_take(&exporter->destination, message);
+	output_keep_by(&exporter->output, message->fd);
+	return 0;
+}
+
+/* Receives messages up to PROFILE_PEER; those before it say where profiles go. */
 static int receive_peer(struct exporter *exporter, struct message *ret_peer)
 {
 	int r;
@@ -56,7 +64,7 @@ static int receive_peer(struct exporter *exporter, struct message *ret_peer)
 			return r;
 		if (ret_peer->head.type == MESSAGE_PROFILE_PEER)
 			return 0;
-		r = destination_take(&exporter->destination, ret_peer);
+		r = take_way(exporter, ret_peer);
 		if (r < 0)
 			return r;
 	}

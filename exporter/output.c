@@ -11,14 +11,21 @@
 #include "base/printable.h"
 
 #define COPY_BYTES 65536
+#define KEEP_MS	   30000 /* for a file: disks can be slow */
 #define SEALS	   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 void output_begin(struct output *ret_output, int fd)
 {
 	struct stat status;
 
-	*ret_output = (struct output){.fd = fd};
+	*ret_output = (struct output){.fd = fd, .keeper.fd = -1};
 	ret_output->is_terminal = fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
+}
+
+void output_keep_by(struct output *output, int channel)
+{
+	channel_init(&output->keeper, channel, PARTY_EXPORTER, PARTY_COMMITTER);
+	output->keeper.phase = PHASE_RUN;
 }
 
 static int check_profile(int profile, uint64_t bytes)
@@ -101,6 +108,23 @@ static int copy(const struct output *output, int profile, uint64_t bytes)
 	return 0;
 }
 
+/* Has keyhole-output make a file of the profile, and waits for it. Returns 0 or a negative errno. */
+static int keep(struct output *output, int profile, uint64_t bytes)
+{
+	const struct message_profile window = {.bytes = bytes};
+	struct message message;
+	int r = channel_send(&output->keeper, MESSAGE_KEEP, &window, sizeof(window), profile);
+
+	if (r < 0)
+		return r;
+	r = channel_expect(&output->keeper, MESSAGE_KEPT, KEEP_MS, &message);
+	if (r < 0)
+		return r;
+	if (message.KEPT.error == 0)
+		output->bytes += bytes;
+	return 0;
+}
+
 int output_append(struct output *output, int profile, uint64_t bytes)
 {
 	int r = check_profile(profile, bytes);
@@ -110,6 +134,8 @@ int output_append(struct output *output, int profile, uint64_t bytes)
 		return 0;
 	if (r < 0)
 		return r;
+	if (output->keeper.fd >= 0)
+		return keep(output, profile, bytes);
 	if (!has_room(output, bytes))
 		return -EFBIG;
 	r = copy(output, profile, bytes);

@@ -76,7 +76,7 @@ struct message_ready {
 #define OPTIONS_SOME	      128u  /* -p or a command: only known processes and their children */
 #define OPTIONS_CGROUP	      256u  /* --cgroup: only processes of a cgroup */
 #define OPTIONS_NATIVE_FRAMES 512u  /* interpreters keep their own frames, too */
-#define OPTIONS_DELIVER	      1024u /* profiles go to a server, as ipc/destination.h says */
+#define OPTIONS_AGENT	      1024u /* profiles go to a server, or into a folder */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
 #define OPTIONS_FLAGS	  2047u /* all of them */
@@ -433,6 +433,10 @@ struct message_destination {
 	uint32_t part; /* enum destination_part */
 };
 
+struct message_keeper {
+	uint32_t format; /* enum profile_format, of the windows */
+};
+
 struct message_credential {
 	uint32_t file; /* enum wanted_file from FILE_AUTHORITIES on */
 };
@@ -442,6 +446,7 @@ struct message_credential {
 #define OUTPUT_VERB_REPLACE "replace" /* also in place of a file */
 #define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
 #define OUTPUT_VERB_DELIVER "deliver" /* nothing is written here */
+#define OUTPUT_VERB_ROTATE  "rotate"  /* FILE is a folder: a file for each profile of a stream */
 
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"

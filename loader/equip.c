@@ -220,6 +220,19 @@ static enum message_phase exporter_phase(const struct recording *rec)
 	return PHASE_START;
 }
 
+/* Gives an agent's exporter the way to a server, or to keyhole-output. */
+static int equip_export(struct recording *rec, struct channel *exporter)
+{
+	const struct options *options = rec->options;
+
+	if (!(options->given.flags & OPTIONS_AGENT))
+		return 0;
+	if (export_has_server(&options->export))
+		return export_equip(&options->export, &rec->monitor.connector, exporter);
+	return export_keep(&rec->output.channel, (enum profile_format)options->given.format,
+			   exporter);
+}
+
 int equip_exporter(struct recording *rec)
 {
 	static const struct link link = {
@@ -231,7 +244,7 @@ int equip_exporter(struct recording *rec)
 
 	if (r)
 		return r;
-	r = export_equip(&rec->options->export, &rec->monitor.connector, exporter);
+	r = equip_export(rec, exporter);
 	if (r)
 		return r;
 	return connect_child(&link, exporter, worker);

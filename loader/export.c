@@ -19,6 +19,11 @@ void export_init(struct export *ret_export)
 		ret_export->files[i] = -1;
 }
 
+bool export_has_server(const struct export *export)
+{
+	return export->parts[DESTINATION_ENDPOINT] >= 0;
+}
+
 /* ---- of keyhole-options ---------------------------------------------------------------------- */
 
 /* Opens a file that the user has named. keyhole-options gets FILE_CONFIG alone. */
@@ -104,7 +109,9 @@ static int send_files(const struct export *export, struct channel *exporter)
 	return 0;
 }
 
-static int introduce(struct channel *connector, struct channel *exporter)
+/* Sends the ends of a pair: to the exporter, and with a payload to the other process. */
+static int introduce(struct channel *other, enum message_type type, const void *payload,
+		     size_t size, struct channel *exporter, enum message_type to_exporter)
 {
 	int pair[2];
 	int r = channel_pair(pair);
@@ -114,23 +121,30 @@ static int introduce(struct channel *connector, struct channel *exporter)
 		return r;
 	first = pair[0];
 	second = pair[1];
-	r = channel_send_bare(connector, MESSAGE_EXPORTER_PEER, first);
+	r = channel_send(other, type, payload, size, first);
 	if (r < 0)
 		return r;
-	return channel_send_bare(exporter, MESSAGE_CONNECTOR_PEER, second);
+	return channel_send_bare(exporter, to_exporter, second);
+}
+
+int export_keep(struct channel *output, enum profile_format format, struct channel *exporter)
+{
+	const struct message_keeper keeper = {.format = format};
+
+	return introduce(output, MESSAGE_WINDOWS_PEER, &keeper, sizeof(keeper), exporter,
+			 MESSAGE_KEEPER_PEER);
 }
 
 int export_equip(const struct export *export, struct channel *connector, struct channel *exporter)
 {
 	int r;
 
-	if (export->parts[DESTINATION_ENDPOINT] < 0)
-		return 0;
 	r = channel_send_bare(exporter, MESSAGE_ENDPOINT, export->parts[DESTINATION_ENDPOINT]);
 	if (r < 0)
 		return r;
 	r = send_files(export, exporter);
 	if (r < 0)
 		return r;
-	return introduce(connector, exporter);
+	return introduce(connector, MESSAGE_EXPORTER_PEER, NULL, 0, exporter,
+			 MESSAGE_CONNECTOR_PEER);
 }

@@ -6,6 +6,8 @@
 #ifndef KEYHOLE_LOADER_EXPORT_H
 #define KEYHOLE_LOADER_EXPORT_H
 
+#include <stdbool.h>
+
 #include "ipc/channel.h"
 #include "ipc/exit_status.h"
 
@@ -18,6 +20,9 @@ struct export
 
 void export_init(struct export *ret_export);
 
+/* Returns whether there is a destination. Without one, keyhole-output keeps the windows in files. */
+bool export_has_server(const struct export *export);
+
 /*
  * Handles a WANTED_FILE or a DESTINATION of keyhole-options, with the loader's rights. Returns 0 or
  * a negative errno: then keyhole-options gets no further.
@@ -27,9 +32,12 @@ int export_take(struct export *export, struct channel *options, struct message *
 /* Starts keyhole-connector and waits until it is confined. Explains a failure. */
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
 
+/* Gives an exporter a channel to keyhole-output, for windows of the format. 0, a negative errno. */
+int export_keep(struct channel *output, enum profile_format format, struct channel *exporter);
+
 /*
- * Gives an exporter the destination, and a channel to keyhole-connector. The exporter gets nothing
- * where there is no destination. Returns 0 or a negative errno.
+ * Gives an exporter the destination, and a channel to keyhole-connector. Returns 0 or a negative
+ * errno.
  */
 int export_equip(const struct export *export, struct channel *connector, struct channel *exporter);
 

@@ -73,6 +73,7 @@ static bool is_impatient(int number)
 static void stop_sampling(struct monitor *monitor, int number)
 {
 	monitor->result = MONITOR_REACHED;
+	monitor->hung_up = number == SIGHUP;
 	if (is_impatient(number) || number == SIGHUP || number == SIGQUIT)
 		return;
 	monitor->unasked = true;

@@ -87,6 +87,7 @@ struct monitor {
 	enum monitor_goal goal;
 	enum monitor_result result;
 	unsigned int signals; /* how many SIGINTs and SIGTERMs came */
+	bool hung_up;	      /* SIGHUP ended sampling */
 	bool unasked;	      /* sampling ended by a signal that is no way to end a recording */
 	bool drafted;	      /* the exporter has a profile, and summary is about that one */
 	bool draftless;	      /* the exporter with the drafts has ended: monitor_lose_draft() */

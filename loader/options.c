@@ -102,14 +102,15 @@ static int await_options(struct channel *channel, struct options *options,
 	}
 }
 
-/* Returns whether both parts of the destination have come, or none of them for a recording. */
+/* Returns whether both parts of an agent's destination have come, or none. */
 static bool has_destination(const struct options *options)
 {
 	const int *parts = options->export.parts;
-	const bool delivers = options->given.flags & OPTIONS_DELIVER;
+	const bool delivers = export_has_server(&options->export);
 
-	return (parts[DESTINATION_ENDPOINT] >= 0) == delivers &&
-	       (parts[DESTINATION_ADDRESS] >= 0) == delivers;
+	if (delivers && !(options->given.flags & OPTIONS_AGENT))
+		return false;
+	return (parts[DESTINATION_ADDRESS] >= 0) == delivers;
 }
 
 int options_read(int argc, char **argv, struct options *ret_options)

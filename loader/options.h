@@ -21,7 +21,7 @@ struct options {
 	const char *output;		   /* "-" for standard output */
 	char **command; /* NULL terminated, in the caller's argv behind `--`, or NULL */
 	const char *const *arguments; /* NULL terminated: all arguments of keyhole */
-	struct export export;	      /* OPTIONS_DELIVER alone */
+	struct export export;	      /* OPTIONS_AGENT alone */
 };
 
 /*

@@ -181,10 +181,14 @@ enum exit_status start_check(struct recording *rec)
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static const char *output_verb(const struct message_options *given)
+static const char *output_verb(const struct options *options)
 {
-	if (given->flags & OPTIONS_DELIVER)
+	const struct message_options *given = &options->given;
+
+	if (export_has_server(&options->export))
 		return OUTPUT_VERB_DELIVER;
+	if (given->flags & OPTIONS_AGENT)
+		return OUTPUT_VERB_ROTATE;
 	if (given->every)
 		return OUTPUT_VERB_STREAM;
 	if (given->flags & OPTIONS_FORCE)
@@ -196,7 +200,7 @@ static const char *output_verb(const struct message_options *given)
 static enum exit_status start_output(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	int r = output_start(&rec->output, output_verb(&options->given), options->output,
+	int r = output_start(&rec->output, output_verb(options), options->output,
 			     options->debug_dirs, &rec->user);
 
 	if (rec->output.pid < 0 || r == -EPIPE)
@@ -266,7 +270,7 @@ enum exit_status start_children(struct recording *rec)
 		if (r)
 			return failed("spawner", message_party_name((enum message_party)role), r);
 	}
-	if (rec->options->given.flags & OPTIONS_DELIVER &&
+	if (export_has_server(&rec->options->export) &&
 	    export_connect(&rec->options->export, &rec->monitor.connector) != EXIT_DONE)
 		return EXIT_FAILED;
 	return start_penal_spawner(rec);

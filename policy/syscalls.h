@@ -10,8 +10,11 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/futex.h>
+#include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -200,14 +203,20 @@ static const struct call calls_terminal[] = {
  * and never to be written to. NETLINK_ROUTE tells which addresses the machine has.
  */
 static const struct call calls_connect[] = {
-	CALL(read), CALL(fstat), CALL(lseek), CALL(newfstatat), CALL(access), CALL(uname),
-	CALL(futex), CALL(getpid), CALL(ioctl), CALL(getdents64), CALL(set_robust_list), CALL(rseq),
-	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(readlink),
+	CALL(read), CALL(fstat), CALL(newfstatat), CALL(lseek), CALL(uname), CALL(getpid),
+	CALL_ZERO(openat, 2, OPEN_CHANGES),
 	CALL_ZERO2(mmap, 2, PROT_WRITE, 3, MAP_ANONYMOUS | MAP_SHARED | PINNED),
+	CALL_EQ(futex, 1, FUTEX_WAIT_PRIVATE), CALL_EQ(futex, 1, FUTEX_WAKE_PRIVATE),
 	CALL_EQ(socket, 0, AF_INET), CALL_EQ(socket, 0, AF_INET6), CALL_EQ(socket, 0, AF_UNIX),
-	CALL_EQ2(socket, 0, AF_NETLINK, 2, 0), CALL(connect), CALL(bind), CALL(getsockname),
-	CALL(getpeername), CALL(setsockopt), CALL(getsockopt), CALL(sendto), CALL(sendmmsg),
-	CALL(recvfrom), CALL(fcntl), CALL(ppoll), CALL(write), CALL(gettid), CALL(rt_sigaction),
+	CALL_EQ2(socket, 0, AF_NETLINK, 2, NETLINK_ROUTE),
+	CALL(connect), CALL(bind), CALL(getsockname), CALL(getpeername),
+	CALL(sendto), CALL(sendmmsg), CALL(recvfrom), CALL(ppoll),
+	CALL_EQ2(setsockopt, 1, IPPROTO_TCP, 2, TCP_NODELAY),
+	CALL_EQ2(setsockopt, 1, IPPROTO_TCP, 2, TCP_USER_TIMEOUT),
+	CALL_EQ2(setsockopt, 1, IPPROTO_IP, 2, IP_RECVERR),
+	CALL_EQ2(setsockopt, 1, IPPROTO_IPV6, 2, IPV6_RECVERR),
+	CALL_EQ2(getsockopt, 1, SOL_SOCKET, 2, SO_ERROR),
+	CALL_EQ(ioctl, 1, FIONREAD), CALL_EQ(fcntl, 1, F_GETFL), CALL_EQ(fcntl, 1, F_SETFL),
 };
 
 #define CALL_SET(name, arg, bits)   {SCMP_SYS(name), 1, {{arg, SCMP_CMP_MASKED_EQ, bits, bits}}}

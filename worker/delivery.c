@@ -2,6 +2,7 @@
 #include "worker/delivery.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/memory_file.h"
@@ -126,7 +127,17 @@ static int send_window(struct delivery *delivery)
 	return may_wait(send_file(delivery, MESSAGE_WINDOW, fd, bytes));
 }
 
-/* Windows end at multiples of a time, so that they do not drift; a timer may be a bit early. */
+static uint64_t random_delay(const struct delivery *delivery)
+{
+	if (delivery->spread == 0)
+		return 0;
+	return arc4random_uniform((uint32_t)(delivery->spread / NS_PER_MS) + 1) * NS_PER_MS;
+}
+
+/*
+ * Windows end at multiples of a time, and a random delay later, so that they do not drift. A timer
+ * may be a bit early.
+ */
 static uint64_t time_to_next(struct delivery *delivery)
 {
 	const uint64_t now = time_now();
@@ -134,12 +145,13 @@ static uint64_t time_to_next(struct delivery *delivery)
 	while (delivery->due <= now + delivery->every / 2)
 		delivery->due += delivery->every;
 	delivery->tries = 0;
-	return delivery->due - now;
+	return delivery->due - now + random_delay(delivery);
 }
 
-uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every)
+uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every, uint64_t spread)
 {
 	delivery->every = every;
+	delivery->spread = spread;
 	delivery->due = time_now();
 	return time_to_next(delivery);
 }

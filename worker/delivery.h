@@ -21,7 +21,8 @@ struct delivery {
 	unsigned int drafts;   /* made so far */
 	bool is_writing;       /* a window was sent, and is not written yet */
 	unsigned int tries;    /* to name the window that is due */
-	uint64_t every, due;   /* ns; due: when the next window ends */
+	uint64_t every, due;   /* ns; due: when the next window ends, but for its delay */
+	uint64_t spread;       /* ns: a window is late by a random time below that; 0: never */
 	uint64_t sent, joined; /* windows; joined: to the next one */
 };
 
@@ -30,8 +31,11 @@ void delivery_init(struct delivery *delivery, struct session *session, const str
 /* Connects to an exporter: the first, or its successor. Returns 0 or a negative errno. */
 int delivery_connect(struct delivery *delivery, int fd);
 
-/* Ends a window every so many ns. Returns the ns until the next call is due. */
-uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every);
+/*
+ * Ends a window every so many ns. With `spread`, below every / 2, each is late by a random part of
+ * that time, so that many machines do not send at once. Returns the ns until the next call is due.
+ */
+uint64_t delivery_start_windows(struct delivery *delivery, uint64_t every, uint64_t spread);
 
 /*
  * Makes and sends a window when it is due. A call makes only some of the names, because no turn of

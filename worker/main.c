@@ -35,6 +35,7 @@
 #include "worker/naming/debug_peer.h"
 #include "worker/vdso.h"
 
+#define SPREAD_PARTS   5 /* windows for a server are late by up to one of so many parts */
 #define LOADER_FD      3
 #define START_MS       INT_MAX		 /* loading may take long; the end of the loader is seen */
 #define SETTLE_NS      (300 * NS_PER_MS) /* for answers that samples still need */
@@ -528,13 +529,16 @@ static void on_window(int fd, short what, void *argument)
 static int start_windows(struct worker *worker)
 {
 	const uint64_t every = worker->regions.config.every * NS_PER_SECOND;
+	uint64_t spread = 0;
 
 	if (every == 0)
 		return 0;
+	if (worker->regions.config.flags & OPTIONS_AGENT)
+		spread = every / SPREAD_PARTS;
 	worker->windows = event_new(worker->base, -1, 0, on_window, worker);
 	if (!worker->windows)
 		return -ENOMEM;
-	schedule(worker->windows, delivery_start_windows(&worker->delivery, every));
+	schedule(worker->windows, delivery_start_windows(&worker->delivery, every, spread));
 	return 0;
 }
 

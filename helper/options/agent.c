@@ -11,7 +11,7 @@
 #include "helper/options/configuration.h"
 #include "helper/options/destination.h"
 #include "helper/options/environment.h"
-#include "helper/options/events.h"
+#include "helper/options/help.h"
 #include "helper/options/record.h"
 #include "helper/options/setters.h"
 #include "helper/options/wanted.h"
@@ -21,6 +21,7 @@
 #define DEFAULT_HZ	 20
 #define DEFAULT_INTERVAL 15
 #define DEFAULT_CONFIG	 "/etc/keyhole/agent.conf"
+#define DEFAULT_FOLDER	 "/var/lib/keyhole"
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -146,21 +147,29 @@ static int read_all(struct line *line, int argc, char **argv, struct channel *lo
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-static void fill_in(struct message_options *options)
+/* Without a server, windows go into files. */
+static void fill_in(struct message_options *options, const struct destination *destination)
 {
 	if (!options->sampling.frequency && !options->sampling.period)
 		options->sampling.frequency = DEFAULT_HZ;
 	if (!options->every)
 		options->every = DEFAULT_INTERVAL;
+	options->flags |= OPTIONS_AGENT;
 	options->format = FORMAT_otlp;
-	options->flags |= OPTIONS_DELIVER;
-	snprintf(options->name, sizeof(options->name), "the collector");
+	snprintf(options->name, sizeof(options->name), "the server");
+	if (destination->is_given)
+		return;
+	options->format = FORMAT_pprof;
+	snprintf(options->name, sizeof(options->name), DEFAULT_FOLDER);
 }
 
 static int finish_destination(struct destination *destination)
 {
-	const char *name = "endpoint", *reason = destination_finish(destination);
+	const char *name = "endpoint", *reason = NULL;
 
+	if (!destination->is_given)
+		return 0;
+	reason = destination_finish(destination);
 	if (!reason)
 		reason = environment_read_proxy(destination, &name);
 	return option_refuse("agent", name, reason);
@@ -171,7 +180,7 @@ static int send(const struct destination *destination, struct channel *loader)
 	const char *path;
 	int r;
 
-	if (!loader)
+	if (!loader || !destination->is_given)
 		return 0;
 	r = destination_send(destination, loader, &path);
 	if (r < 0 && path)
@@ -181,20 +190,25 @@ static int send(const struct destination *destination, struct channel *loader)
 	return 0;
 }
 
-int agent_read(int argc, char **argv, struct channel *loader, struct message_options *ret_options)
+int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
+	       struct message_options *ret_options)
 {
 	static struct destination destination;
 	struct line line;
 	int r = read_all(&line, argc, argv, loader, ret_options, &destination);
 
+	if (line.help)
+		help_print_agent(out);
 	if (r != OPTIONS_RECORD)
 		return r;
-	fill_in(ret_options);
+	fill_in(ret_options, &destination);
 	if (record_finish(&line, argc))
 		return EXIT_USAGE;
 	if (finish_destination(&destination))
 		return EXIT_USAGE;
 	if (send(&destination, loader))
 		return EXIT_USAGE;
+	if (line.check)
+		return EXIT_DONE;
 	return OPTIONS_RECORD;
 }

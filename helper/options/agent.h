@@ -3,12 +3,16 @@
 #ifndef KEYHOLE_HELPER_OPTIONS_AGENT_H
 #define KEYHOLE_HELPER_OPTIONS_AGENT_H
 
+#include <stdio.h>
+
 #include "ipc/channel.h"
 #include "ipc/messages.h"
 
 /*
- * argv[0] is the verb. Sends the destination to the loader. Returns as record_read() does.
+ * argv[0] is the verb. Writes help to `out`. Sends the destination to the loader. Returns as
+ * record_read() does: also EXIT_DONE when all that was asked for is a check.
  */
-int agent_read(int argc, char **argv, struct channel *loader, struct message_options *ret_options);
+int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
+	       struct message_options *ret_options);
 
 #endif

@@ -79,11 +79,7 @@ static int read_why(int argc, char **argv, FILE *out, struct channel *loader,
 static int read_agent(int argc, char **argv, FILE *out, struct channel *loader,
 		      struct message_options *ret_options)
 {
-	int status = agent_read(argc, argv, loader, ret_options);
-
-	if (status == EXIT_DONE)
-		help_print_agent(out);
-	return status;
+	return agent_read(argc, argv, out, loader, ret_options);
 }
 
 /* Sees only command lines with an option: the loader itself serves one that names a file. */

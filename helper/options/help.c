@@ -53,7 +53,7 @@ static const char agent_end[] =
 	"\nexamples:\n"
 	"  sudo keyhole agent --endpoint http://localhost:4318\n"
 	"  sudo keyhole agent --protocol grpc --endpoint https://collector:4317\n\n"
-	"exit status: 0 done, 1 failed, 2 usage, 3 missing rights\n";
+	"exit status: 0 done, 1 failed, 2 usage, 3 missing rights, 5 start it again (SIGHUP)\n";
 
 static void print_options(FILE *out, uint32_t verb)
 {

@@ -17,7 +17,7 @@ struct line {
 	char **argv;			 /* argv[0] is the verb */
 	const char *output, *event;	 /* in argv; NULL: not given */
 	const char *config;		 /* in argv; NULL: not given */
-	bool all, help;
+	bool all, help, check;
 	struct destination *destination; /* borrowed; NULL but for the agent */
 	struct filters filters;
 };

@@ -13,6 +13,20 @@
 
 #include "ipc/guard.h"
 
+/* Enters the folder that the path itself is. */
+static int enter_path(struct output_file *file)
+{
+	int r;
+
+	if (chdir(file->path) == 0)
+		return 0;
+	r = -errno;
+	snprintf(file->room, sizeof(file->room),
+		 "%s; make the folder, or name a server: --endpoint", strerror(-r));
+	file->problem = file->room;
+	return r;
+}
+
 static int enter_folder(struct output_file *file)
 {
 	const char *slash = strrchr(file->path, '/');
@@ -67,7 +81,9 @@ static int enter(struct output_file *file)
 {
 	int r = 0;
 
-	if (strcmp(file->path, "-") != 0 && !file->is_nowhere)
+	if (file->is_folder)
+		r = enter_path(file);
+	else if (strcmp(file->path, "-") != 0 && !file->is_nowhere)
 		r = enter_folder(file);
 	else if (chdir("/"))
 		r = -errno;

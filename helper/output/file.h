@@ -15,7 +15,8 @@ struct output_file {
 	const char *path;    /* as the user gave it; "-" is standard output */
 	bool force;	     /* replace an existing regular file of that name */
 	bool stream;	     /* profiles follow one another: standard output or a FIFO alone */
-	bool is_nowhere;     /* the profiles go to a server, and nothing is written here */
+	bool is_nowhere;     /* the profiles go to a server, or each gets a file (rotation.h) */
+	bool is_folder;	     /* path is the folder of those files */
 	const char *name;    /* in the working directory, which is the output's folder */
 	char temporary[32];  /* its name there; "": no file is made */
 	bool kept;	     /* under the temporary name, as the file could not get its own */

@@ -9,12 +9,13 @@
  *
  * With `-- CMD`, another instance holds CMD of `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace|stream|deliver FILE [FOLDERS]
+ *   keyhole-output write|replace|stream|deliver|rotate FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +23,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/formats.h"
 #include "helper/output/counts.h"
 #include "helper/output/debug.h"
 #include "helper/output/denials.h"
 #include "helper/output/file.h"
 #include "helper/output/notify.h"
+#include "helper/output/rotation.h"
 #include "helper/output/screen.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
@@ -34,7 +37,8 @@
 #include "ipc/log.h"
 
 struct committer {
-	struct channel loader;
+	struct channel loader, exporter; /* exporter: whose windows get files; fd -1: none */
+	enum profile_format format;	 /* of the windows */
 	struct output_file file;
 	bool why, stream, quiet;
 	struct counts counts;
@@ -222,6 +226,42 @@ static int take_step(struct committer *c, const struct message_step *step)
 	}
 }
 
+static int take_exporter(struct committer *c, struct message *message)
+{
+	if (!c->file.is_folder || message->WINDOWS_PEER.format >= FORMAT_COUNT)
+		return -EPROTO;
+	channel_release(&c->exporter);
+	channel_init(&c->exporter, take_fd(&message->fd), PARTY_COMMITTER, PARTY_EXPORTER);
+	c->exporter.phase = PHASE_RUN;
+	c->format = (enum profile_format)message->WINDOWS_PEER.format;
+	return 0;
+}
+
+static int keep_window(struct committer *c, struct message *message)
+{
+	const char *suffix = formats_suffix(c->format);
+	struct message_reply reply;
+
+	reply.error = rotation_keep(message->fd, message->KEEP.bytes, suffix, time(NULL));
+	if (reply.error < 0)
+		log_error("output: %s: %s", c->file.path, strerror(-reply.error));
+	return channel_reply(&c->exporter, message, &reply, sizeof(reply), -1);
+}
+
+/* An exporter that breaks the rules, or ends, has no channel any more. Another one may follow. */
+static void on_exporter(struct committer *c)
+{
+	struct message message;
+	int r = channel_receive(&c->exporter, &message);
+
+	if (r > 0) {
+		r = keep_window(c, &message);
+		message_release(&message);
+	}
+	if (r < 0)
+		channel_release(&c->exporter);
+}
+
 /* Handles one message. 0, or a negative errno that ends the conversation. */
 static int on_message(struct committer *c, struct message *message)
 {
@@ -231,6 +271,8 @@ static int on_message(struct committer *c, struct message *message)
 	case MESSAGE_DEBUG_PEER:
 		debug_start(&c->debug, message->fd);
 		return 0;
+	case MESSAGE_WINDOWS_PEER:
+		return take_exporter(c, message);
 	case MESSAGE_COUNTS:
 		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
 	case MESSAGE_SEEN:
@@ -264,10 +306,34 @@ static int send_manager(struct committer *c)
 	return channel_send(&c->loader, MESSAGE_NOTIFY, &reply, sizeof(reply), fd);
 }
 
+static int on_loader(struct committer *c)
+{
+	struct message message;
+	int r = channel_receive(&c->loader, &message);
+
+	if (r == 1)
+		r = on_message(c, &message);
+	return r;
+}
+
+/* Waits for loader and exporter, and handles what comes. Returns 0 or a negative errno. */
+static int turn(struct committer *c)
+{
+	struct pollfd fds[] = {{.fd = c->loader.fd, .events = POLLIN},
+			       {.fd = c->exporter.fd, .events = POLLIN}};
+
+	if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		return -errno;
+	if (fds[1].revents)
+		on_exporter(c);
+	if (fds[0].revents)
+		return on_loader(c);
+	return 0;
+}
+
 static int write_file(struct committer *c)
 {
 	struct message_reply reply = {0};
-	struct message message;
 	int file, r = send_manager(c);
 
 	if (r)
@@ -284,11 +350,8 @@ static int write_file(struct committer *c)
 	r = channel_send(&c->loader, MESSAGE_OUTPUT_FILE, &reply, sizeof(reply), file);
 	if (file > STDERR_FILENO)
 		close(file);
-	while (file >= 0 && (r == 0 || r == -ETIMEDOUT)) {
-		r = channel_wait(&c->loader, INT_MAX, &message);
-		if (r == 1)
-			r = on_message(c, &message);
-	}
+	while (file >= 0 && (r == 0 || r == -ETIMEDOUT))
+		r = turn(c);
 	output_file_discard(&c->file);
 	return r != -EPIPE;
 }
@@ -324,7 +387,10 @@ int main(int argc, char **argv)
 	committer.file.path = argv[2];
 	committer.file.force = strcmp(argv[1], OUTPUT_VERB_REPLACE) == 0;
 	committer.file.stream = strcmp(argv[1], OUTPUT_VERB_STREAM) == 0;
-	committer.file.is_nowhere = strcmp(argv[1], OUTPUT_VERB_DELIVER) == 0;
+	committer.file.is_folder = strcmp(argv[1], OUTPUT_VERB_ROTATE) == 0;
+	committer.file.is_nowhere =
+		committer.file.is_folder || strcmp(argv[1], OUTPUT_VERB_DELIVER) == 0;
+	committer.exporter.fd = -1;
 	debug_open(&committer.debug, argv[3]);
 	return write_file(&committer);
 }

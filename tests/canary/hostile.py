@@ -101,7 +101,7 @@ class Recording:
         self.done, self.clock, self.hz = False, [], hz
         for name in ("keyhole", "keyhole-broker", "keyhole-exporter", "keyhole-kernel-symbols",
                      "keyhole-options", "keyhole-output", "keyhole-audit",
-                     "keyhole-rules", "keyhole-debug-reader"):
+                     "keyhole-rules", "keyhole-debug-reader", "keyhole-connector"):
             os.symlink(os.path.join(build, name), os.path.join(folder, name))
         # the loader looks for the others beside itself
         os.unlink(os.path.join(folder, "keyhole"))

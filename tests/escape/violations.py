@@ -234,7 +234,8 @@ class Run:
         os.chmod(folder, 0o755)
         shutil.copy(os.path.join(build, "keyhole"), self.programs)
         for name in ("keyhole-audit", "keyhole-broker", "keyhole-exporter", "keyhole-kernel-symbols",
-                     "keyhole-options", "keyhole-output", "keyhole-rules", "keyhole-debug-reader"):
+                     "keyhole-options", "keyhole-output", "keyhole-rules", "keyhole-debug-reader",
+                     "keyhole-connector"):
             os.symlink(os.path.join(build, name), os.path.join(self.programs, name))
         self.worker = open(os.path.join(build, "escape", "malicious_worker"), "rb").read()
         self.at = self.worker.index(b"escape-scenario\0")

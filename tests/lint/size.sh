@@ -58,7 +58,7 @@ report() {
 	functions | awk '{ l[NR] = $1 } END { if (NR) printf \
 		"functions: %d, median %d, p90 %d, longest %d\n", NR, l[int((NR + 1) / 2)],
 		l[int(NR * 0.9 + 0.5)], l[NR] }'
-	for program in keyhole keyhole-audit keyhole-broker keyhole-check keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options \
+	for program in keyhole keyhole-audit keyhole-broker keyhole-check keyhole-connector keyhole-debug-reader keyhole-exporter keyhole-kernel-symbols keyhole-options \
 			keyhole-output keyhole-rules keyhole-report keyhole-symbolize keyhole-top keyhole-worker; do
 		[ -x "$build/$program" ] || continue
 		printf '%s: %d KB' "$program" $(($(stat -c %s "$build/$program") / 1024))

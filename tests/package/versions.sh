@@ -26,6 +26,7 @@ report() {	# STATUS NAME
 keyhole() {	# VERB: it is refused, or it is not
 	case $1 in
 	check-config) "$top/bin/keyhole" "$1" "$top/policy.conf" ;;
+	agent) "$top/bin/keyhole" agent -d 0.5 --endpoint http://127.0.0.1:9 ;;
 	record) "$top/bin/keyhole" record -F 99 -o "$top/p.folded" --audit "$top/audit" \
 		--policy "$top/policy.conf" -- \
 		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' ;;
@@ -55,7 +56,7 @@ verb_of() {	# PROGRAM: that it is
 
 programs=$(cd "$build" && find . -maxdepth 1 -type f -name 'keyhole*' -perm -1 -printf '%f\n' | sort)
 verbs=$(sed -nE 's/^V\(([a-z]+),.*/\1/p' ipc/verbs.def)
-[ "$(id -u)" != 0 ] || verbs="record check-config $verbs"
+[ "$(id -u)" != 0 ] || verbs="record agent check-config $verbs"
 mkdir "$top/bin"
 sed "s/^#max-frequency/max-frequency/" contrib/policy.conf >"$top/policy.conf" # of root's
 chmod 644 "$top/policy.conf"
@@ -73,6 +74,7 @@ for program in $programs; do
 	case $program in
 	keyhole) changed=$verbs ;;
 	keyhole-rules) changed='record check-config' ;;
+	keyhole-connector) changed=agent ;;
 	*) changed=$(verb_of "$program") ;;
 	esac
 	[ -n "$changed" ] || changed=record

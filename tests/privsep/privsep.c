@@ -26,9 +26,9 @@ void privsep_need_root(void)
 int privsep_link_programs(void **state)
 {
 	static const char *const programs[] = {
-		"keyhole-worker", "keyhole-exporter",	    "keyhole-broker",
-		"keyhole-output", "keyhole-kernel-symbols", "keyhole-options",
-		"keyhole-audit",  "keyhole-rules",	    "keyhole-debug-reader"};
+		"keyhole-worker",	  "keyhole-exporter", "keyhole-broker", "keyhole-output",
+		"keyhole-kernel-symbols", "keyhole-options",  "keyhole-audit",	"keyhole-rules",
+		"keyhole-debug-reader",	  "keyhole-connector"};
 	char self[PATH_MAX], path[PATH_MAX + 64], target[64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

@@ -123,9 +123,9 @@ static void link_anew(const char *from, const char *to)
 static void link_alone(const struct program *program, const char *build, char *ret_path,
 		       size_t size)
 {
-	static const char *const helpers[] = {"keyhole-audit",	 "keyhole-kernel-symbols",
-					      "keyhole-options", "keyhole-output",
-					      "keyhole-rules",	 "keyhole-debug-reader"};
+	static const char *const helpers[] = {
+		"keyhole-audit", "keyhole-kernel-symbols", "keyhole-options",  "keyhole-output",
+		"keyhole-rules", "keyhole-debug-reader",   "keyhole-connector"};
 	char from[PATH_MAX + 128], to[PATH_MAX + 128];
 
 	snprintf(ret_path, size, "%s/sabotage/alone", build);

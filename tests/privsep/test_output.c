@@ -65,6 +65,15 @@ static bool find_temporary(const struct folder *folder, char ret_path[PATH_MAX])
 	return found;
 }
 
+static void remove_windows(const struct folder *folder)
+{
+	DIR *dir = opendir(folder->path);
+
+	for (struct dirent *entry; (entry = readdir(dir));)
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+}
+
 static void remove_temporary(const struct folder *folder)
 {
 	char path[PATH_MAX];
@@ -441,6 +450,67 @@ static void test_output__a_stream_makes_no_file(void **state)
 	output_abandon(&output);
 }
 
+/* An agent's folder: the exporter asks for a file, and gets no other way to the disk. */
+static void test_output__a_window_gets_a_file(void **state)
+{
+	const struct message_keeper keeper = {.format = FORMAT_pprof};
+	const struct message_profile window = {.bytes = 6};
+	const struct folder *folder = *state;
+	struct output output;
+	struct channel exporter;
+	struct message message;
+	int pair[2], memfd = memfd_create("window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(write(memfd, "window", 6), 6);
+	assert_int_equal(output_start(&output, OUTPUT_VERB_ROTATE, folder->path, NULL, &user), 0);
+	assert_int_equal(channel_pair(pair), 0);
+	assert_int_equal(channel_send(&output.channel, MESSAGE_WINDOWS_PEER, &keeper,
+				      sizeof(keeper), pair[0]),
+			 0);
+	close(pair[0]);
+	channel_init(&exporter, pair[1], PARTY_EXPORTER, PARTY_COMMITTER);
+	exporter.phase = PHASE_RUN;
+	/* a window that can still shrink is refused, */
+	assert_int_equal(channel_send(&exporter, MESSAGE_KEEP, &window, sizeof(window), memfd), 0);
+	assert_int_equal(channel_expect(&exporter, MESSAGE_KEPT, 5000, &message), 0);
+	assert_int_equal(message.KEPT.error, -EPERM);
+	assert_int_equal(count_files(folder), 0);
+	/* a sealed one gets a file, */
+	assert_int_equal(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	assert_int_equal(channel_send(&exporter, MESSAGE_KEEP, &window, sizeof(window), memfd), 0);
+	assert_int_equal(channel_expect(&exporter, MESSAGE_KEPT, 5000, &message), 0);
+	assert_int_equal(message.KEPT.error, 0);
+	assert_int_equal(count_files(folder), 1);
+	/* and anything else costs the exporter its channel */
+	assert_int_equal(channel_send_bare(&exporter, MESSAGE_WINDOW_WRITTEN, -1), -EINVAL);
+	assert_int_equal(write(exporter.fd, "junk", 4), 4);
+	assert_int_equal(channel_wait(&exporter, 5000, &message), -EPIPE);
+	channel_release(&exporter);
+	close(memfd);
+	output_abandon(&output);
+	remove_windows(folder);
+}
+
+/* The loader that gives an exporter to a file's keyhole-output is not ours. */
+static void test_output__no_file_takes_windows(void **state)
+{
+	const struct message_keeper keeper = {.format = FORMAT_pprof};
+	const struct folder *folder = *state;
+	struct output output;
+	struct message message;
+	int pair[2];
+
+	assert_int_equal(start(&output, folder->file, false, &user), 0);
+	assert_int_equal(channel_pair(pair), 0);
+	assert_int_equal(channel_send(&output.channel, MESSAGE_WINDOWS_PEER, &keeper,
+				      sizeof(keeper), pair[0]),
+			 0);
+	assert_int_equal(channel_wait(&output.channel, 5000, &message), -EPIPE);
+	close(pair[0]);
+	close(pair[1]);
+	output_abandon(&output);
+}
+
 static void test_output__reasons(void **state)
 {
 	const struct folder *folder = *state;
@@ -505,6 +575,8 @@ int main(void)
 		output_test(test_output__writes_to_a_fifo),
 		output_test(test_output__a_fifo_that_nobody_reads),
 		output_test(test_output__a_stream_makes_no_file),
+		output_test(test_output__a_window_gets_a_file),
+		output_test(test_output__no_file_takes_windows),
 		output_test(test_output__reasons),
 		output_test(test_output__root_without_sudo),
 		output_test(test_output__standard_output_is_not_a_file),

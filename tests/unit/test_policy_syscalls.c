@@ -164,6 +164,7 @@ static void test_policy_syscalls__stay_few(void **state)
 	assert_in_range(plain_calls(ROLE_KERNEL_SYMBOLS), 20, 25);
 	assert_in_range(plain_calls(ROLE_RULES), 12, 17);
 	assert_in_range(plain_calls(ROLE_AUDIT), 10, 15);
+	assert_in_range(plain_calls(ROLE_CONNECTOR), 20, 31);
 	assert_in_range(plain_calls(ROLE_REPORT), 15, 19);
 	assert_in_range(plain_calls(ROLE_PROFILE), 20, 24);
 	assert_in_range(plain_calls(ROLE_DEBUG), 17, 21);

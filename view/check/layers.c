@@ -14,7 +14,6 @@
 #include "view/check/process.h"
 #include "view/check/text.h"
 
-#define AUDITOR	      message_party_name(PARTY_AUDITOR)
 #define HELPER_LAYERS (LAYER_BIT(ids) | LAYER_BIT(capabilities) | LAYER_BIT(no_new_privs))
 
 /* Tests one layer. Returns true also where the layer cannot be seen, and sets it in unseen. */
@@ -217,6 +216,13 @@ static layer_test *const tests[LAYER_COUNT] = {
 	[LAYER_seccomp] = holds_seccomp,
 };
 
+/* Other helpers have a filter, too, and end before the loader gives its rights up. */
+static bool stays(const struct process *process)
+{
+	return !strcmp(process->program, message_party_name(PARTY_AUDITOR)) ||
+	       !strcmp(process->program, message_party_name(PARTY_CONNECTOR));
+}
+
 /* Returns the layers that a process of this kind must have. */
 static uint32_t layers_of(const struct process *process)
 {
@@ -227,8 +233,7 @@ static uint32_t layers_of(const struct process *process)
 		layers &= ~LAYER_BIT(limits);
 	if (process->kind == PROCESS_HELPER)
 		layers &= HELPER_LAYERS;
-	/* other helpers have a filter, too, and end before the loader gives its rights up */
-	if (process->kind == PROCESS_HELPER && !strcmp(process->program, AUDITOR))
+	if (process->kind == PROCESS_HELPER && stays(process))
 		layers |= LAYER_BIT(seccomp);
 	return layers;
 }

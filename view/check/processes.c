@@ -23,7 +23,7 @@ static const char *const kinds[PROCESS_KINDS] = {
 
 static int role_of_id(unsigned int id)
 {
-	for (int role = 0; role < ROLE_SUPERVISED; role++)
+	for (int role = 0; role < ROLE_ALL; role++)
 		if (policy_role((enum policy_role)role)->id == id)
 			return role;
 	return -1;
@@ -100,6 +100,8 @@ static void classify_helper(struct process *process)
 {
 	process->role = ROLE_LOADER;
 	process->kind = PROCESS_HELPER;
+	if (!strcmp(process->program, message_party_name(PARTY_CONNECTOR)))
+		process->role = ROLE_CONNECTOR;
 	if (!strcmp(process->program, message_party_name(PARTY_COMMITTER)))
 		process->kind = PROCESS_USER;
 }
@@ -234,7 +236,7 @@ static bool read_process(struct process *process)
 }
 
 struct counts {
-	unsigned int of[PROCESS_KINDS][ROLE_SUPERVISED];
+	unsigned int of[PROCESS_KINDS][ROLE_ALL];
 };
 
 /* How many processes of a kind one recording has. */
