@@ -66,9 +66,11 @@ BROKER := answers charges code_file entries grant grant_table limits main mapped
 OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf object/debug
 PROFILE_FOLDERS := profile profile/format profile/read
 WORKER_PARTS    := $(patsubst %/,%,$(sort $(dir $(wildcard worker/*/*.c))))
+EXPORTER_FOLDERS := $(patsubst %/,%,$(sort $(dir $(wildcard exporter/*/*.c))))
 HELPERS         := audit connector kernel_symbols options output rules
 VIEWS           := check report symbolize top
 FOLDERS := base ipc policy $(OBJECT_FOLDERS) $(PROFILE_FOLDERS) worker $(WORKER_PARTS) exporter \
+	$(EXPORTER_FOLDERS) \
 	$(HELPERS:%=helper/%) helper/debug_reader view $(VIEWS:%=view/%)
 
 EXECUTABLES := $(addprefix $(OUT)/,keyhole keyhole-audit keyhole-broker keyhole-check \
@@ -125,7 +127,9 @@ VIEW_PARTS := $(SAME_BUILD) $(call archives,view $(MODEL_FOLDERS)) $(SHARED_ARCH
 CONFINED_LIBS  := -lseccomp -lcap
 LOADER_LIBS    := -lbpf $(CONFINED_LIBS)
 BROKER_LIBS    := $(CONFINED_LIBS)
-EXPORTER_LIBS  := -levent_core $(CONFINED_LIBS)
+NETWORK_LIBS   := -lnghttp2 -lssl -lcrypto -lzstd -lz
+EXPORTER_LIBS  := -levent_core $(NETWORK_LIBS) $(CONFINED_LIBS) $(foreach name,dlopen gethostbyname \
+	getnameinfo,-Wl,--wrap=$(name))
 HELPER_LIBS    := $(CONFINED_LIBS)
 VIEW_LIBS      := -lprotobuf-c -lz $(CONFINED_LIBS)
 TOP_LIBS       := -levent_core $(VIEW_LIBS)
@@ -133,7 +137,7 @@ CHECK_LIBS     := $(CONFINED_LIBS)
 READER_LIBS    := -ldw -lelf -lz -llzma -lbz2 -liberty $(CONFINED_LIBS) -lpthread
 WORKER_LIBS    := -lelf -lz -llzma -lprotobuf-c -liberty -levent_core $(CONFINED_LIBS) -lpthread
 
-EXPORTER_PARTS := $(call main,exporter) $(call archives,exporter base)
+EXPORTER_PARTS := $(call main,exporter) $(call archives,exporter $(EXPORTER_FOLDERS) base)
 WORKER_LINK    := $(call main,worker) $(WORKER_ARCHIVES) $(PROTO_ARCHIVE)
 
 # ---- flags ------------------------------------------------------------------------------------

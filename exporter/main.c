@@ -2,7 +2,8 @@
 /*
  * keyhole-exporter: start and event loop. Copies the finished profile from the worker's memfd to
  * the output that the loader gave it; of a stream, one profile after another. Copies the worker's
- * last draft when the worker ends before the profile is finished.
+ * last draft when the worker ends before the profile is finished. Where the loader named a server,
+ * the profiles go there instead, and the worker never waits for the server.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "exporter/destination.h"
 #include "exporter/output.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
@@ -18,6 +20,7 @@
 
 #define LOADER_FD 3
 #define START_MS  INT_MAX /* however long loading takes; the end of the loader is seen */
+#define FINISH_MS 5000	  /* for what is still to be sent to a server */
 
 /*
  * The loop runs the events of the first priority before it looks at the others. The loader sends
@@ -33,6 +36,7 @@ enum priority {
 struct exporter {
 	struct channel loader, worker;
 	struct output output;
+	struct destination destination;
 	struct event_base *base;
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
@@ -41,7 +45,15 @@ struct exporter {
 
 /* ---- start ---- */
 
-/* Receives messages up to PROFILE_PEER. */
+static int take_way(struct exporter *exporter, struct message *message)
+{
+	if (message->head.type != MESSAGE_KEEPER_PEER)
+		return destination_take(&exporter->destination, message);
+	output_keep_by(&exporter->output, message->fd);
+	return 0;
+}
+
+/* Receives messages up to PROFILE_PEER; those before it say where profiles go. */
 static int receive_peer(struct exporter *exporter, struct message *ret_peer)
 {
 	int r;
@@ -52,9 +64,9 @@ static int receive_peer(struct exporter *exporter, struct message *ret_peer)
 			return r;
 		if (ret_peer->head.type == MESSAGE_PROFILE_PEER)
 			return 0;
-		if (ret_peer->head.type != MESSAGE_KEEPER_PEER)
-			return -EPROTO;
-		output_keep_by(&exporter->output, ret_peer->fd);
+		r = take_way(exporter, ret_peer);
+		if (r < 0)
+			return r;
 	}
 }
 
@@ -77,6 +89,8 @@ static int receive_start(struct exporter *exporter)
 	return 0;
 }
 
+static void on_shipped(void *argument);
+
 static int start(struct exporter *exporter)
 {
 	struct policy_layers layers;
@@ -91,6 +105,10 @@ static int start(struct exporter *exporter)
 	exporter->base = loop_new();
 	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
 		return -ENOMEM;
+	destination_init(&exporter->destination, exporter->base, on_shipped, exporter);
+	r = credentials_prepare();
+	if (r < 0)
+		return r;
 	policy_confine(ROLE_EXPORTER, &layers);
 	r = channel_send_ready(&exporter->loader, layers.lacking, layers.proven);
 	if (r < 0)
@@ -147,9 +165,23 @@ static int append(struct exporter *exporter, struct message *message)
 	return r;
 }
 
+/*
+ * Queues the bytes for the server. A window that finds no room is counted and told, and no error.
+ */
+static void ship(struct exporter *exporter, struct message *message)
+{
+	shipper_window(exporter->destination.shipper, message->fd, message->PROFILE.bytes);
+	message_release(message);
+}
+
 static void write_window(struct exporter *exporter, struct message *window)
 {
-	int r = append(exporter, window);
+	int r = 0;
+
+	if (exporter->destination.shipper)
+		ship(exporter, window);
+	else
+		r = append(exporter, window);
 
 	if (r == 0)
 		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
@@ -157,9 +189,37 @@ static void write_window(struct exporter *exporter, struct message *window)
 		conclude(exporter, r);
 }
 
+/* Sends what is queued. on_shipped() follows. */
+static void finish_shipping(struct exporter *exporter)
+{
+	event_del(exporter->on_worker);
+	shipper_finish(exporter->destination.shipper, FINISH_MS);
+}
+
+/*
+ * Ends the export. A worker that ended without a profile is an end as well: its windows have left.
+ */
+static void on_shipped(void *argument)
+{
+	struct exporter *exporter = argument;
+
+	exporter->output.bytes = shipper_counts(exporter->destination.shipper)->bytes_unpacked;
+	if (exporter->result < 0)
+		event_base_loopbreak(exporter->base);
+	else
+		conclude(exporter, 0);
+}
+
 static void write_last(struct exporter *exporter, struct message *profile)
 {
-	int r = append(exporter, profile);
+	int r;
+
+	if (exporter->destination.shipper) {
+		ship(exporter, profile);
+		finish_shipping(exporter);
+		return;
+	}
+	r = append(exporter, profile);
 
 	if (r == 0)
 		r = output_sync(&exporter->output);
@@ -188,6 +248,13 @@ static void on_message(struct exporter *exporter, struct message *message)
 	}
 }
 
+/* Sends what a worker that ended had handed over, before the exporter ends with it. */
+static void lose_worker(struct exporter *exporter)
+{
+	exporter->result = -EPIPE;
+	finish_shipping(exporter);
+}
+
 static void on_worker(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;
@@ -200,6 +267,8 @@ static void on_worker(int fd, short what, void *argument)
 		on_message(exporter, &message);
 	else if (r == -EPIPE && exporter->draft.fd >= 0)
 		write_last(exporter, &exporter->draft); /* the worker can send no more */
+	else if (r == -EPIPE && exporter->destination.shipper)
+		lose_worker(exporter);
 	else if (r < 0)
 		stop(exporter, r);
 }
@@ -253,7 +322,8 @@ static int run(struct exporter *exporter)
 	if (event_add(loader, NULL) < 0 || event_add(exporter->on_worker, NULL) < 0)
 		return -ENOMEM;
 	/* A regular file cannot be watched (EPERM), and nobody can close it either. */
-	event_add(exporter->on_output, NULL);
+	if (!exporter->destination.shipper)
+		event_add(exporter->on_output, NULL);
 	if (event_base_dispatch(exporter->base) < 0)
 		return -EIO;
 	return exporter->result;
@@ -270,5 +340,6 @@ int main(void)
 	failed = r < 0 && r != -EPIPE;
 	if (failed)
 		log_error("exporter: %s", strerror(-r));
+	destination_release(&exporter.destination);
 	return failed || exporter.output.torn;
 }

@@ -6,7 +6,7 @@
 
 # Every tests/<suite>/test_*.c is a program; the other .c files there and in tests/unit help them.
 SUITES       := unit bpf privsep oracle
-TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka
+TEST_LIBS    := $(LOADER_LIBS) $(WORKER_LIBS) -lcmocka -Wl,--as-needed $(NETWORK_LIBS) -Wl,--no-as-needed
 test_sources  = $(sort $(wildcard tests/$(1)/test_*.c))
 test_helpers  = $(filter-out $(call test_sources,$(1)),$(sort $(wildcard tests/$(1)/*.c)))
 test_programs = $(patsubst %.c,$(BUILD)/%,$(call test_sources,$(1)))
@@ -235,6 +235,19 @@ $(ESCAPE)/malicious_worker: $(BUILD)/obj/tests/escape/malicious_worker.o $(ESCAP
 check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
 	@$(RUN) escape tests/escape/run.sh
 
+# ---- delivery -------------------------------------------------------------------------------------
+
+# Sends windows as the exporter does, linked as the exporter is.
+DELIVER := $(BUILD)/otlp/deliver
+$(DELIVER): $(BUILD)/obj/tests/otlp/deliver.o $(call archives,exporter $(EXPORTER_FOLDERS) base) \
+		$(SHARED_ARCHIVES)
+	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
+		$(call group,$^ $(EXPORTER_LIBS))
+
+.PHONY: check-otlp
+check-otlp: $(DELIVER)
+	@$(RUN) otlp tests/otlp/run.sh
+
 # ---- hostile targets ------------------------------------------------------------------------------
 
 # Longer than the others, and root's: not a part of check-root.
@@ -339,7 +352,7 @@ $(FUZZ_ARCHIVE): $(FUZZ_OBJECTS)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/%.o $(FUZZ_ARCHIVE)
 	$(call say,FUZZ-LD)mkdir -p $(@D) && $(CLANG) -fsanitize=fuzzer,$(FUZZ_SANITIZERS) -pie \
-		-o $@ $< $(call group,$(FUZZ_ARCHIVE)) $(WORKER_LIBS)
+		-o $@ $< $(call group,$(FUZZ_ARCHIVE)) $(WORKER_LIBS) $(NETWORK_LIBS)
 
 .PHONY: check-fuzz check-fuzz-replay fuzz-corpus
 check-fuzz: $(FUZZERS) $(BUILD)/images/done

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "profile/read/wire.h"
+#include "base/wire.h"
 
 enum location_field { /* of Location in proto/profile.proto */
 	LOCATION_ID = 1,

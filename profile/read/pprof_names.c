@@ -8,7 +8,7 @@
 
 #include "base/languages.h"
 #include "profile/format/names.h"
-#include "profile/read/wire.h"
+#include "base/wire.h"
 
 enum mapping_field { /* of Mapping in proto/profile.proto */
 	MAPPING_ID = 1,

@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/runtimes.h"
 #include "base/waited.h"
-#include "profile/read/wire.h"
+#include "base/wire.h"
 
 #define COMMENT_TOTALS "samples: " /* of keyhole, where it knows which stacks are complete */
 

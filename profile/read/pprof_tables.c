@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "profile/read/wire.h"
+#include "base/wire.h"
 
 enum value_type_field { /* of ValueType in proto/profile.proto */
 	VALUE_TYPE_TYPE = 1,

@@ -17,8 +17,8 @@ function allowed(name, words,    i, n, word) {
 	return 0
 }
 function known(name) {	# third-party headers that are not libc
-	return name ~ /^(bpf|event2|protobuf-c|libiberty|elfutils)\// ||
-		name ~ /^(libelf|gelf|seccomp|zlib|lzma|demangle|event|cmocka|vmlinux)\.h$/ ||
+	return name ~ /^(bpf|event2|nghttp2|openssl|protobuf-c|libiberty|elfutils)\// ||
+		name ~ /^(libelf|gelf|seccomp|zlib|zstd|lzma|demangle|event|cmocka|vmlinux)\.h$/ ||
 		name == "sys/capability.h"
 }
 function circle(folder, from,    other, pair) {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "profile/read/wire.h"
+#include "base/wire.h"
 
 #define NUMBERS 64 /* of each length in bits */
 

@@ -3,8 +3,8 @@
  * Protobuf's wire format, a field at a time, over the bounded reader (protobuf's encoding guide).
  * A caller skips a field that it does not know.
  */
-#ifndef KEYHOLE_PROFILE_READ_WIRE_H
-#define KEYHOLE_PROFILE_READ_WIRE_H
+#ifndef KEYHOLE_BASE_WIRE_H
+#define KEYHOLE_BASE_WIRE_H
 
 #include <stdbool.h>
 #include <stdint.h>
