@@ -145,6 +145,11 @@ static const struct call calls_deliver[] = {
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
+/* The exporter speaks on sockets that it was given. OpenSSL asks whether it is in a fork. */
+static const struct call calls_speak[] = {
+	CALL(read), CALL(readv), CALL(writev), CALL(getpid),
+};
+
 /*
  * Opens, never creates or writes; what it opened goes to the worker as a descriptor. It reads lists
  * of mounts and of mappings, and names, nothing else.
@@ -267,7 +272,7 @@ static const struct group role_groups[ROLE_ALL][ROLE_GROUPS] = {
 			 GROUP(calls_events), GROUP(calls_timer), GROUP(calls_files)},
 	[ROLE_EXPORTER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
 			   GROUP(calls_heap), GROUP(calls_dumps), GROUP(calls_libc),
-			   GROUP(calls_events), GROUP(calls_deliver)},
+			   GROUP(calls_events), GROUP(calls_deliver), GROUP(calls_speak)},
 	[ROLE_BROKER] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_libc),
 			 GROUP(calls_broker)},
 	[ROLE_KERNEL_SYMBOLS] = {GROUP(calls_always), GROUP(calls_messages), GROUP(calls_memory),
