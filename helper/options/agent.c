@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "helper/options/configuration.h"
-#include "helper/options/destination.h"
+#include "helper/options/server.h"
 #include "helper/options/environment.h"
 #include "helper/options/help.h"
 #include "helper/options/record.h"
@@ -101,17 +101,17 @@ static int read_flags(struct line *line, int argc, char **argv)
 }
 
 static void begin(struct line *line, char **argv, struct message_options *options,
-		  struct destination *destination)
+		  struct server *server)
 {
 	memset(options, 0, sizeof(*options));
-	*line = (struct line){.options = options, .argv = argv, .destination = destination};
+	*line = (struct line){.options = options, .argv = argv, .server = server};
 	filters_init(&line->filters, options);
-	destination_init(destination);
+	server_init(server);
 }
 
-static int read_environment(struct destination *destination)
+static int read_environment(struct server *server)
 {
-	const char *name, *reason = environment_read(destination, &name);
+	const char *name, *reason = environment_read(server, &name);
 
 	if (reason)
 		return refuse_line(name, 0, reason);
@@ -123,22 +123,22 @@ static int read_environment(struct destination *destination)
  * the environment say.
  */
 static int read_all(struct line *line, int argc, char **argv, struct channel *loader,
-		    struct message_options *options, struct destination *destination)
+		    struct message_options *options, struct server *server)
 {
 	const char *config;
 	int r;
 
-	begin(line, argv, options, destination);
+	begin(line, argv, options, server);
 	if (read_flags(line, argc, argv))
 		return EXIT_USAGE;
 	if (line->help)
 		return EXIT_DONE;
 	config = line->config;
-	begin(line, argv, options, destination);
+	begin(line, argv, options, server);
 	r = read_config(line, config, loader);
 	if (r)
 		return r;
-	r = read_environment(destination);
+	r = read_environment(server);
 	if (r)
 		return r;
 	read_flags(line, argc, argv);
@@ -148,7 +148,7 @@ static int read_all(struct line *line, int argc, char **argv, struct channel *lo
 /* ---- together -------------------------------------------------------------------------------- */
 
 /* Without a server, windows go into files. */
-static void fill_in(struct message_options *options, const struct destination *destination)
+static void fill_in(struct message_options *options, const struct server *server)
 {
 	if (!options->sampling.frequency && !options->sampling.period)
 		options->sampling.frequency = DEFAULT_HZ;
@@ -157,32 +157,32 @@ static void fill_in(struct message_options *options, const struct destination *d
 	options->flags |= OPTIONS_AGENT;
 	options->format = FORMAT_otlp;
 	snprintf(options->name, sizeof(options->name), "the server");
-	if (destination->is_given)
+	if (server->is_given)
 		return;
 	options->format = FORMAT_pprof;
 	snprintf(options->name, sizeof(options->name), DEFAULT_FOLDER);
 }
 
-static int finish_destination(struct destination *destination)
+static int finish_server(struct server *server)
 {
 	const char *name = "endpoint", *reason = NULL;
 
-	if (!destination->is_given)
+	if (!server->is_given)
 		return 0;
-	reason = destination_finish(destination);
+	reason = server_finish(server);
 	if (!reason)
-		reason = environment_read_proxy(destination, &name);
+		reason = environment_read_proxy(server, &name);
 	return option_refuse("agent", name, reason);
 }
 
-static int send(const struct destination *destination, struct channel *loader)
+static int send(const struct server *server, struct channel *loader)
 {
 	const char *path;
 	int r;
 
-	if (!loader || !destination->is_given)
+	if (!loader || !server->is_given)
 		return 0;
-	r = destination_send(destination, loader, &path);
+	r = server_send(server, loader, &path);
 	if (r < 0 && path)
 		return refuse_line(path, 0, strerror(-r));
 	if (r < 0)
@@ -193,20 +193,20 @@ static int send(const struct destination *destination, struct channel *loader)
 int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
 	       struct message_options *ret_options)
 {
-	static struct destination destination;
+	static struct server server;
 	struct line line;
-	int r = read_all(&line, argc, argv, loader, ret_options, &destination);
+	int r = read_all(&line, argc, argv, loader, ret_options, &server);
 
 	if (line.help)
 		help_print_agent(out);
 	if (r != OPTIONS_RECORD)
 		return r;
-	fill_in(ret_options, &destination);
+	fill_in(ret_options, &server);
 	if (record_finish(&line, argc))
 		return EXIT_USAGE;
-	if (finish_destination(&destination))
+	if (finish_server(&server))
 		return EXIT_USAGE;
-	if (send(&destination, loader))
+	if (send(&server, loader))
 		return EXIT_USAGE;
 	if (line.check)
 		return EXIT_DONE;
