@@ -49,7 +49,7 @@ RUN := BUILD='$(BUILD)' CC='$(CC)' CLANG='$(CLANG)' CLANG_FORMAT='$(CLANG_FORMAT
 .PHONY: test-programs
 test-programs: $(foreach suite,$(SUITES),$(call test_programs,$(suite))) $(ORACLE) $(FUZZERS)
 
-CHECKS := check-unit check-bpf-host check-formats check-oracle check-dwarf check-lint
+CHECKS := check-unit check-bpf-host check-formats check-otlp check-oracle check-dwarf check-lint
 .PHONY: check $(CHECKS) check-root check-privsep check-e2e
 check: all
 	@rm -rf $(BUILD)/results
@@ -239,13 +239,19 @@ check-escape: $(EXECUTABLES) $(ESCAPE)/prisoner $(ESCAPE_PROGRAMS)
 
 # Sends windows as the exporter does, linked as the exporter is.
 DELIVER := $(BUILD)/otlp/deliver
-$(DELIVER): $(BUILD)/obj/tests/otlp/deliver.o $(call archives,exporter $(EXPORTER_FOLDERS) base) \
+$(DELIVER): $(BUILD)/obj/tests/otlp/deliver.o $(BUILD)/obj/tests/otlp/settings.o $(call archives,exporter $(EXPORTER_FOLDERS) base) \
 		$(SHARED_ARCHIVES)
 	$(call say,LINK)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(CHILD_LINK) -o $@ \
 		$(call group,$^ $(EXPORTER_LIBS))
 
+# The same by the exporter itself.
+DELIVER_CONFINED := $(BUILD)/tests/otlp/exporter
+DELIVER_SETTINGS := $(BUILD)/obj/tests/otlp/settings.o
+$(DELIVER_CONFINED): $(DELIVER_SETTINGS)
+$(DELIVER_CONFINED): TEST_LIBS += $(DELIVER_SETTINGS)
+
 .PHONY: check-otlp
-check-otlp: $(DELIVER)
+check-otlp: $(DELIVER) $(DELIVER_CONFINED) $(EXECUTABLES)
 	@$(RUN) otlp tests/otlp/run.sh
 
 # ---- hostile targets ------------------------------------------------------------------------------
@@ -373,6 +379,7 @@ fuzz-corpus:
 .PHONY: check-builds go-tools
 check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
 	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) dwarf/few $(DOOMED) \
+	$(DELIVER) $(DELIVER_CONFINED) \
 	$(ESCAPE)/prisoner $(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS) go-tools
 
 # Some Go builds its pprof at the first use.
