@@ -145,9 +145,13 @@ static const struct call calls_deliver[] = {
 	CALL(fsync), CALL_EQ(fcntl, 1, F_GET_SEALS),
 };
 
-/* The exporter speaks on sockets that it was given. OpenSSL asks whether it is in a fork. */
+/*
+ * The exporter speaks on sockets that it was given. OpenSSL asks whether it is in a fork, and wakes
+ * threads that would wait for what it does once.
+ */
 static const struct call calls_speak[] = {
 	CALL(read), CALL(readv), CALL(writev), CALL(getpid),
+	CALL_EQ(futex, 1, FUTEX_WAKE_PRIVATE),
 };
 
 /*
