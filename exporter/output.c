@@ -108,7 +108,7 @@ static int copy(const struct output *output, int profile, uint64_t bytes)
 	return 0;
 }
 
-/* Has keyhole-output make a file of the profile, and waits for it. Returns 0 or a negative errno. */
+/* Waits until keyhole-output has made a file of the profile. Returns 0 or a negative errno. */
 static int keep(struct output *output, int profile, uint64_t bytes)
 {
 	const struct message_profile window = {.bytes = bytes};

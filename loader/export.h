@@ -20,7 +20,7 @@ struct export
 
 void export_init(struct export *ret_export);
 
-/* Returns whether there is a destination. Without one, keyhole-output keeps the windows in files. */
+/* Returns whether there is a server. Without one, keyhole-output keeps windows in files. */
 bool export_has_server(const struct export *export);
 
 /*

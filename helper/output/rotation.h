@@ -18,8 +18,8 @@
 #define ROTATION_WINDOW_MAX (64ull << 20)
 
 /*
- * Copies the first `bytes` of a sealed memfd into a new file of the working directory, which gets
- * its name when it is whole, and removes files that are too old or too many. The suffix is that of
+ * Copies the first `bytes` of a sealed memfd into a new file of the working directory. The file
+ * gets its name when it is whole. Removes files that are too old or too many. The suffix is that of
  * the format. Returns 0 or a negative errno; -EPERM: the file can shrink; -EFBIG: beyond
  * ROTATION_WINDOW_MAX.
  */
