@@ -13,6 +13,7 @@
 
 #include "exporter/net/connection.h"
 #include "exporter/reporter.h"
+#include "exporter/window.h"
 #include "ipc/time.h"
 
 #define PACKED_MAX (65u << 20) /* of a request; compression may add a little */
@@ -441,22 +442,6 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 	return r;
 }
 
-static int read_window(int fd, uint8_t *bytes, uint64_t size)
-{
-	uint64_t at = 0;
-
-	while (at < size) {
-		ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
-
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return -EBADMSG;
-		at += (uint64_t)got;
-	}
-	return 0;
-}
-
 static int add_window(struct shipper *shipper, int fd, uint64_t size)
 {
 	uint8_t *bytes;
@@ -464,16 +449,9 @@ static int add_window(struct shipper *shipper, int fd, uint64_t size)
 
 	if (size == 0)
 		return 0;
-	if (size > shipper->window_max)
-		return -EFBIG;
-	bytes = malloc(size);
-	if (!bytes)
-		return -ENOMEM;
-	r = read_window(fd, bytes, size);
-	if (r < 0) {
-		free(bytes);
+	r = window_read(fd, size, shipper->window_max, &bytes);
+	if (r < 0)
 		return r;
-	}
 	return delivery_add(shipper->delivery, bytes, size, time_now());
 }
 

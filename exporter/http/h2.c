@@ -21,7 +21,8 @@ struct h2 {
 	size_t header_bytes; /* of the answer, trailers and all */
 	uint64_t received;   /* bytes since the request */
 	int32_t stream;
-	bool done, going_away, answered; /* answered: the server ended its side of the stream */
+	bool done, going_away, was_reset;
+	bool answered; /* the server ended its side of the stream */
 };
 
 /* ---- what nghttp2 tells ---- */
@@ -71,6 +72,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 
 	if (frame->hd.type == NGHTTP2_GOAWAY)
 		h2->going_away = true;
+	if (frame->hd.type == NGHTTP2_RST_STREAM && frame->hd.stream_id == h2->stream)
+		h2->was_reset = true;
 	if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	if (!h2->answer || frame->hd.stream_id != h2->stream ||
@@ -94,6 +97,11 @@ static int on_stream_close(nghttp2_session *session, int32_t stream, uint32_t co
 	/* A server that has answered may reset the stream to be sent no more of the request. */
 	if (h2->answered || h2->answer->error)
 		return 0;
+	/* nghttp2 closes streams that GOAWAY leaves out, and all when the server breaks a rule. */
+	if (!h2->was_reset && code != NGHTTP2_REFUSED_STREAM) {
+		h2->answer->error = -EBADMSG;
+		return 0;
+	}
 	h2->answer->was_reset = true;
 	h2->answer->reset_code = code;
 	h2->answer->error = -ECONNRESET;
@@ -209,7 +217,7 @@ static int h2_submit(void *session, const struct request *request, struct answer
 	h2->sent = 0;
 	h2->received = 0;
 	h2->header_bytes = 0;
-	h2->done = h2->answered = false;
+	h2->done = h2->answered = h2->was_reset = false;
 	h2->stream = nghttp2_submit_request(h2->session, NULL, rows, count, &provider, NULL);
 	if (h2->stream < 0)
 		return -EPROTO;

@@ -391,6 +391,12 @@ def an_answer_before_the_request_is_whole():
 
 
 @case
+def a_server_of_http_1_1_for_grpc():
+    Run([http(400)], "finish=1", "failed=20000", speaks="raw").expect(
+        requests_delivered=0, events_expired=EVENTS)
+
+
+@case
 def frames_that_break_the_rules():
     for data in (b"\xff" * 100, b"\x00\x00\x05\x00\x00\x00\x00\x00\x07hello", b"\x00\x00\x04\x08\x00\x00\x00\x00\x00\0\0\0\0"):
         Run([server.raw(data), grpc_ok()]).expect(events_delivered=EVENTS, requests_failed=1)

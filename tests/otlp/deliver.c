@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deliver SETTING... STEP...: sends windows by exporter/shipper.h, and plays worker and connector.
- * settings.h has the settings. Steps come in order: ca=, certificate= and key=FILE, window=FILE,
- * sleep=MS, empty=MS, which waits for an empty queue, and failed=MS, which waits for a request or a
- * connection that fails. Prints the fates of windows and the counts, as "NAME VALUE".
+ * settings.h has the settings. Steps come in order. ca=, certificate=, key= and window= have a
+ * FILE. sleep=MS waits, empty=MS does so for an empty queue at most, and failed=MS for a request or
+ * a connection that fails. Prints the fates of windows and the counts, as "NAME VALUE".
  */
 #include <errno.h>
 #include <event2/event.h>

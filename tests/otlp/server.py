@@ -287,6 +287,15 @@ class Http1:
         return data + new
 
 
+class Raw(Http1):
+    """Answers HTTP/1.1 to whatever comes."""
+
+    def run(self):
+        self.link.recv(65536)
+        self.link.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.link.recv(65536)
+
+
 # ---- the server ----
 
 class Server:
@@ -335,7 +344,7 @@ class Server:
             kind = self.protocol
             if self.tls and kind == "any":
                 kind = "h2" if link.selected_alpn_protocol() == "h2" else "h1"
-            {"h2": Http2, "h1": Http1}[kind](self, link).run()
+            {"h2": Http2, "h1": Http1, "raw": Raw}[kind](self, link).run()
         except Exception as error:  # pylint: disable=broad-except
             self.problems.append(repr(error))
         finally:

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporter/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int read_all(int fd, uint8_t *bytes, uint64_t size)
+{
+	uint64_t at = 0;
+
+	while (at < size) {
+		ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
+
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return -EBADMSG;
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
+int window_read(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes)
+{
+	uint8_t *bytes;
+	int r;
+
+	if (size > most)
+		return -EFBIG;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	r = read_all(fd, bytes, size);
+	if (r < 0) {
+		free(bytes);
+		return r;
+	}
+	*ret_bytes = bytes;
+	return 0;
+}

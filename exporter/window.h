@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the worker's windows into memory of the exporter's own, which the worker cannot change. */
+#ifndef KEYHOLE_EXPORTER_WINDOW_H
+#define KEYHOLE_EXPORTER_WINDOW_H
+
+#include <stdint.h>
+
+/*
+ * Reads the first `size` bytes of a file. Returns 0 and memory for free(), -EFBIG (more than
+ * `most`), -EBADMSG (fewer are there), -ENOMEM or the errno of a read.
+ */
+int window_read(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes);
+
+#endif
