@@ -19,8 +19,8 @@ NAMES = 85.0  # of functions; the rest is met first below a caller that has no n
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
-LUA_MAPPING = "[lua]"
-SCRIPT_MAPPINGS = "[python]", LUA_MAPPING
+LUA_MAPPINGS = "[lua]", "[luajit]"
+SCRIPT_MAPPINGS = "[python]", *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua"
 
 Frame = collections.namedtuple("Frame", "name file line")
@@ -35,8 +35,7 @@ def lua_name(function, called):
     if function["line"] == 0:
         return "main chunk"
     own = "function <%s:%d>" % (base(function["file"]), function["line"])
-    if function["name"] != own:
-        called[own].add(function["name"])
+    called[own].update({function["name"]} - {own})
     return own
 
 
@@ -52,7 +51,7 @@ def frames_of(profile, sample, called):
             continue
         function = profile.functions[location["functions"][0]]
         name = function["name"]
-        if profile.mappings[location["mapping"]]["file"] == LUA_MAPPING:
+        if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
             name = lua_name(function, called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
@@ -183,9 +182,11 @@ def compare_py_spy(samples, files, path):
 
 
 def compare_names(called, report):
-    """Returns the share of Lua's functions with a name that some caller has, of all that callers name."""
+    """Returns the share of Lua's functions with a name that some caller has, of those met that callers name."""
     share = Share("names", NAMES)
     for function, said in report["names"].items():
+        if function not in called:
+            continue
         found = called[function]
         share.add(bool(found) and found <= set(said), 1, "%s: %s, not %s" % (function, found, said))
     return share
