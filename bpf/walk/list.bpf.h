@@ -30,6 +30,7 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 
 	if (!walk->marks)
 		walk->marked = address;
+	walk->last_marked = address;
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
 	walk->marks = at + 1;
 	if (walk->marks == RUNTIME_MARKS_MANY && !walk->is_list_first) {

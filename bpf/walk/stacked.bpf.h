@@ -23,6 +23,7 @@ GLOBAL int runtime_border(u64 node);
 /* The next step for the frames of a trace: list->traced. */
 enum runtime_traced {
 	TRACED_NOT,
+	TRACED_TRACE,	 /* a search for the trace that has the code */
 	TRACED_SNAPSHOT, /* a search for the snapshot of the code */
 	TRACED_FRAME	 /* a search for the entries of the innermost frame that is left */
 };
@@ -40,24 +41,47 @@ INLINE void runtime_search(struct runtime_list *list, u64 address, u64 stride, u
 	list->wanted = wanted;
 }
 
-/* Begins with the frames of the trace that the stack has left, if its number is there. */
-INLINE void runtime_begin_trace(struct walk *walk, u64 shared)
+#define TRACES_MAX 64u /* that are looked at where the number of the running one is not there */
+
+/* Begins with the frames of the trace whose code the walk has left first. */
+INLINE void runtime_begin_trace(struct runtime_list *list, u64 shared)
+{
+	const struct runtime_trace *trace = &list->config.trace;
+	u64 number = 0;
+
+	list->instruction = RUNTIME_PLACE_NONE;
+	if (!trace->bytes || trace->bytes > RUNTIME_TRACE_BYTES)
+		return;
+	if (!runtime_read_word(shared + trace->number))
+		number = list->word & 0xffffffff;
+	if (runtime_read_word(shared + trace->traces))
+		return;
+	list->traced = TRACED_TRACE;
+	list->search = list->word;
+	list->low = number;
+	list->high = number + 1;
+	if (number - 1 < RUNTIME_CONSTANTS)
+		return;
+	/* the trace has called the garbage collector, whose number is there */
+	list->low = 1;
+	list->high = TRACES_MAX;
+}
+
+/* Looks at a trace. Returns 0, or 1: there is no other one. */
+INLINE int runtime_try_trace(struct walk *walk)
 {
 	struct runtime_list *list = &walk->list;
 	const struct runtime_trace *trace = &list->config.trace;
-	u64 number, offset;
 
-	list->instruction = RUNTIME_PLACE_NONE;
-	if (!trace->bytes || trace->bytes > RUNTIME_TRACE_BYTES ||
-	    runtime_read_word(shared + trace->number))
-		return;
-	number = list->word & 0xffff;
-	if (runtime_read_word(shared + trace->traces) ||
-	    runtime_read_word(list->word + number * 8) || runtime_read(trace->bytes, list->word))
-		return;
-	offset = walk->made - runtime_u64(list, trace->code);
-	if (!number || offset >= runtime_u32(list, trace->code_bytes))
-		return;
+	if (list->low >= list->high || runtime_read_word(list->search + list->low * 8ull))
+		return 1;
+	list->low++;
+	if (runtime_read(trace->bytes, list->word))
+		return 0;
+	u64 offset = walk->made - runtime_u64(list, trace->code);
+
+	if (offset >= runtime_u32(list, trace->code_bytes))
+		return 0;
 	list->entries = runtime_u64(list, trace->entries);
 	list->constants = runtime_u64(list, trace->constants);
 	list->mask = 0xffff;
@@ -68,6 +92,7 @@ INLINE void runtime_begin_trace(struct walk *walk, u64 shared)
 			       0xffff,
 		       offset);
 	list->traced = TRACED_SNAPSHOT;
+	return 0;
 }
 
 /* Begins the search for the innermost frame that is left. */
@@ -145,11 +170,14 @@ INLINE int runtime_take_traced(struct runtime_list *list)
 }
 
 /* Does a step for the frames of a trace. Returns 0 to go on, or 1 at the end of the list. */
-INLINE int runtime_trace_step(struct runtime_list *list)
+INLINE int runtime_trace_step(struct walk *walk)
 {
+	struct runtime_list *list = &walk->list;
 	int failed;
 
-	if (list->high > list->low + 1) {
+	if (list->traced == TRACED_TRACE) {
+		failed = runtime_try_trace(walk);
+	} else if (list->high > list->low + 1) {
 		u64 middle = list->low + ((list->high - list->low) >> 1);
 		u64 at = list->search + middle * list->stride;
 
@@ -201,7 +229,7 @@ GLOBAL int runtime_take_stack(void)
 		/* what resumed another state has its base there */
 	} else if (!runtime_read_reference(list, shared + stack->trace_base) && list->word) {
 		base = list->word;
-		runtime_begin_trace(walk, shared);
+		runtime_begin_trace(list, shared);
 	} else if (walk->is_part || walk->mark[0] == list->nearest + 8) {
 		walk_leaf(walk);
 		u64 top = walk->window[stack->leaf_base & (RUNTIME_SCAN_WORDS - 1)];
@@ -322,13 +350,14 @@ GLOBAL int runtime_stacked_step(void)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);
-	return list->traced ? runtime_trace_step(list) : runtime_stack_step(walk);
+	return list->traced ? runtime_trace_step(walk) : runtime_stack_step(walk);
 }
 
 /* ---- the frame of native code ---- */
 
 #define ANCHORS	     32u   /* places above the stack pointer that are looked at */
 #define ANCHOR_ALIGN 16ull /* System V x86-64 psABI: where the stack pointer is at a call */
+#define ANCHOR_REACH 80u   /* bytes of a native frame: CFRAME_SIZE of lj_frame.h */
 
 /* Returns whether there is a native frame at an address, whose bytes are in the window. */
 GLOBAL int runtime_is_anchor(u64 at)
@@ -399,24 +428,36 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 
 /*
  * Looks for another way where the walk has ended at a return address that cannot be one. The
- * interpreter's own code calls parts of itself, which no rule describes: such a leaf is left by its
- * native frame. Returns 0 then.
+ * interpreter's own code calls parts of itself, and functions with much on the stack, which no rule
+ * describes: such a frame is left by the native frame around it. Returns 0 then.
  */
 GLOBAL int runtime_refuse(void)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk || walk->frames != 1 || walk->list.result != RUNTIME_NONE_MET)
+	if (!walk || walk->list.result != RUNTIME_NONE_MET)
 		return 1;
-	if (walk->reason == REASON_cut_zero_return && walk->exact &&
-	    rule_flags(walk->rule) & RULE_FLAG_RUNTIME)
-		walk->marked = walk->address;
-	else if (walk->reason != REASON_cut_not_a_call || !walk->marks)
+	u64 sp = walk->reg[REG_RSP], marks = walk->marks, address = walk->last_marked;
+
+	if (walk->reason == REASON_cut_zero_return && rule_flags(walk->rule) & RULE_FLAG_RUNTIME) {
+		address = walk->address;
+	} else {
+		u64 last = BOUND(marks - 1, RECORD_FRAMES_MAX);
+
+		if (walk->reason != REASON_cut_not_a_call || !marks ||
+		    walk->mark[last] >> MARK_FRAME_SHIFT != walk->frames - 1)
+			return 1;
+		/* the frame that the walk has left begins at most so far below */
+		sp -= ANCHOR_REACH;
+		marks = last;
+	}
+	if (runtime_leave_by_anchor(address, sp))
 		return 1;
-	if (runtime_leave_by_anchor(walk->marked, walk_leaf_stack()))
-		return 1;
-	walk->is_part = 1;
-	walk->marks = walk->made = 0;
+	if (walk->frames == 1) {
+		walk->is_part = 1;
+		walk->made = 0;
+	}
+	walk->marks = marks;
 	walk->reason = WALK_GOES_ON;
 	return 0;
 }

@@ -249,7 +249,7 @@ struct walk {
 
 	/* frames of an interpreter's code: where the caller's begins, and their number above */
 	u64 mark[RECORD_FRAMES_MAX];
-	u64 marked; /* the address of the first one */
+	u64 marked, last_marked; /* the addresses of the first one and of the last one */
 	u32 marks;
 	u64 made; /* the address in code made at run time that the walk has left first; 0: none */
 	u32 is_part;	   /* flag: the leaf is a part of an interpreter that the loop has called */
