@@ -22,6 +22,7 @@ cat >"$folder/rows.c" <<'END'
 #include "lj_bc.h"
 #include "lj_jit.h"
 #include "lj_dispatch.h"
+#include "lj_debug.h"
 #define NONE 0xffff
 #define ROW(name, value) printf("%s %ld\n", #name, (long)(value));
 #define AT(name, type, field) ROW(name, offsetof(type, field))
@@ -31,7 +32,7 @@ _Static_assert(BC_MOV == 18 && BC_UGET == 45 && BC_GGET == 54 && BC_TGETS == 57 
 	       BC_CALL == 66 && BC_JMP == 88, "opcodes");
 _Static_assert((int)~LJ_TSTR == 4 && (int)~LJ_TTHREAD == 6 && (int)~LJ_TPROTO == 7 && (int)~LJ_TFUNC == 8,
 	       "types");
-_Static_assert(VARNAME__MAX == 7 && REF_BIAS == 0x8000 && SNAP_FRAME == 0x10000, "names, traces");
+_Static_assert(VARNAME__MAX == 7 && REF_BIAS == 0x8000 && SNAP_FRAME == 0x10000, "traces");
 _Static_assert(offsetof(GCfuncL, ffid) == offsetof(GCobj, gch.gct) + 1, "the kind follows the type");
 int main(void)
 {
