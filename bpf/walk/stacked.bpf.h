@@ -223,6 +223,7 @@ GLOBAL int runtime_take_stack(void)
 
 	list->instruction = list->skip = list->traced = 0;
 	list->stacked = 1;
+	list->known_link = LINK_NATIVE; /* no call */
 	list->anchor = list->nearest - stack->anchor_return;
 	walk->window_bytes = 0;
 	if (list->last) {
@@ -247,9 +248,16 @@ INLINE u64 runtime_below(struct runtime_list *list, u64 link)
 {
 	if (link & LINK_KIND)
 		return link & ~(u64)LINK_BITS;
+	/* a function that calls itself */
+	if (link == list->known_link)
+		return list->known_below;
 	if (runtime_read_word((link - 4) & ~7ull))
 		return 0;
-	return 8 * (list->config.stack.slots + (list->word >> ((link - 4) & 4) * 8 >> 8 & 0xff));
+	u64 slots = list->config.stack.slots + (list->word >> ((link - 4) & 4) * 8 >> 8 & 0xff);
+
+	list->known_link = link;
+	list->known_below = 8 * slots;
+	return list->known_below;
 }
 
 /*

@@ -159,8 +159,9 @@ struct runtime_list {
 	u64 next;	    /* LINK_CONTINUES: the caller's instruction */
 	u32 ends;	    /* flag: native code called the function */
 	u64 below; /* bytes from the last frame's base to that of the next; 0: the same again */
-	u64 entries, constants; /* of a snapshot; of its trace */
-	u32 entry_count, depth; /* entries; slots of the frames that are left */
+	u64 known_link, known_below; /* of a frame before, whose caller was at the same call */
+	u64 entries, constants;	     /* of a snapshot; of its trace */
+	u32 entry_count, depth;	     /* entries; slots of the frames that are left */
 	/* a binary search in an array of the process, for the last key that is not above `wanted` */
 	u64 search, stride;
 	u32 low, high, wanted, mask;
