@@ -425,8 +425,10 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 		return 1;
 	u64 anchor = runtime_find_anchor(sp);
 
-	if (!anchor)
+	/* so it comes to an end */
+	if (!anchor || anchor <= walk->anchor)
 		return 1;
+	walk->anchor = anchor;
 	if (!walk->made)
 		walk->made = address;
 	walk->valid = 1u << REG_RSP;
@@ -436,8 +438,8 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 
 /*
  * Looks for another way where the walk has ended at a return address that cannot be one. The
- * interpreter's own code calls parts of itself, and functions with much on the stack, which no rule
- * describes: such a frame is left by the native frame around it. Returns 0 then.
+ * interpreter's own code calls parts of itself. It also calls functions with much on the stack. No
+ * rule describes either: such a frame is left by the native frame around it. Returns 0 then.
  */
 GLOBAL int runtime_refuse(void)
 {

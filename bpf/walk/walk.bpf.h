@@ -162,7 +162,7 @@ struct runtime_list {
 	u64 known_link, known_below; /* of a frame before, whose caller was at the same call */
 	u64 entries, constants;	     /* of a snapshot; of its trace */
 	u32 entry_count, depth;	     /* entries; slots of the frames that are left */
-	/* a binary search in an array of the process, for the last key that is not above `wanted` */
+	/* a binary search in an array of the process: the last key that is not above `wanted` */
 	u64 search, stride;
 	u32 low, high, wanted, mask;
 	/* RUNTIME_NAMES */
@@ -252,7 +252,8 @@ struct walk {
 	u64 mark[RECORD_FRAMES_MAX];
 	u64 marked, last_marked; /* the addresses of the first one and of the last one */
 	u32 marks;
-	u64 made; /* the address in code made at run time that the walk has left first; 0: none */
+	u64 anchor; /* the last native frame by which the walk has left other code; 0: none */
+	u64 made;   /* the address in code made at run time that the walk has left first; 0: none */
 	u32 is_part;	   /* flag: the leaf is a part of an interpreter that the loop has called */
 	u32 is_list_first; /* flag: the walk takes the list before the stack */
 	u32 before;	   /* words of the list before the frames */
@@ -314,7 +315,7 @@ static inline void walk_init(struct walk *walk)
 	walk->area_levels = 0;
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
-	walk->made = 0;
+	walk->made = walk->anchor = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

@@ -25,7 +25,7 @@
 
 static struct runtime_setup setup;
 
-/* What an image is made of. */
+/* The parts of an image. */
 struct parts {
 	const char *texts; /* between which there are NULs */
 	size_t texts_bytes;
