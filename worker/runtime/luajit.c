@@ -30,6 +30,7 @@
 
 /* ---- version ---- */
 
+#define VERSION	      (2u << 24 | 1u << 16) /* as Py_Version */
 #define VERSION_START "LuaJIT 2.1."
 #define VERSION_BYTES 32u
 
@@ -218,6 +219,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		r = find_layout(image, &exported, layout);
 	if (r < 0)
 		return r;
+	setup.version = VERSION;
 	set_states(&setup.config, layout);
 	set_frames(&setup.config, layout);
 	set_traces(&setup.config, layout);
