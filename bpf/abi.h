@@ -429,7 +429,9 @@ struct runtime_trace {
 	u16 snapshot_bytes;
 	/* Offsets in a snapshot: a u16, where its code begins; a u32, its first entry; a u8 */
 	u16 snapshot_code, snapshot_first, snapshot_count;
-	u16 pad[3];
+	u16 head,
+		heads; /* a function's first instruction: one of so many opcodes from this one on */
+	u16 pad;
 };
 #define RUNTIME_TRACE_BYTES	128u
 #define RUNTIME_ENTRY_SLOT(e)	((e) >> 24)

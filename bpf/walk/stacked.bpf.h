@@ -25,7 +25,8 @@ enum runtime_traced {
 	TRACED_NOT,
 	TRACED_TRACE,	 /* a search for the trace that has the code */
 	TRACED_SNAPSHOT, /* a search for the snapshot of the code */
-	TRACED_FRAME	 /* a search for the entries of the innermost frame that is left */
+	TRACED_FRAME,	 /* a search for the entries of the innermost frame that is left */
+	TRACED_HEAD	 /* a search for the first instruction of its function */
 };
 
 #define RUNTIME_PLACE_NONE 1u /* an address that is in no code */
@@ -139,6 +140,41 @@ INLINE int runtime_read_constant(struct runtime_list *list, u64 entry)
 
 GLOBAL int runtime_take_link(void);
 
+#define HEAD_WORDS 4u	/* that a step looks at */
+#define HEAD_STEPS 256u /* so far */
+
+/* Begins the search for the head of the function that has an instruction: of a closure that varies. */
+INLINE void runtime_seek_head(struct runtime_list *list)
+{
+	list->traced = TRACED_HEAD;
+	list->search = (list->instruction + 7) & ~7ull;
+	list->high = HEAD_STEPS;
+}
+
+/* Looks at instructions before. Returns 0, or 1: there is no head. */
+INLINE int runtime_find_head(struct runtime_list *list)
+{
+	const struct runtime_trace *trace = &list->config.trace;
+	u64 found = 0;
+
+	list->search -= HEAD_WORDS * 8;
+	if (!list->high-- || runtime_read(HEAD_WORDS * 8, list->search))
+		return 1;
+	NOT_UNROLLED
+	for (u32 i = 0; i < 2 * HEAD_WORDS; i++) {
+		u64 at = list->search + 4 * i, opcode = runtime_u32(list, 4 * i) & 0xff;
+
+		if (opcode - trace->head < trace->heads && at < list->instruction)
+			found = at;
+	}
+	if (!found)
+		return 0;
+	list->code = found - list->config.stack.code_head;
+	list->high = list->low; /* the frame's entries are those of before */
+	list->traced = TRACED_FRAME;
+	return 0;
+}
+
 /* Takes the frame that was found. Returns 0, or 1: it was not found, or memory was not read. */
 INLINE int runtime_take_traced(struct runtime_list *list)
 {
@@ -152,8 +188,12 @@ INLINE int runtime_take_traced(struct runtime_list *list)
 	if (RUNTIME_ENTRY_SLOT(function) != list->depth ||
 	    RUNTIME_ENTRY_SLOT(link) != list->depth + 1 || !(link & RUNTIME_ENTRY_FRAME))
 		return 1;
-	if (!runtime_read_constant(list, function))
+	if (!runtime_read_constant(list, function)) {
 		object = list->word & list->config.code_mask;
+	} else if (!list->code) {
+		runtime_seek_head(list);
+		return 0;
+	}
 	if (!runtime_read_constant(list, before))
 		next = list->word & list->config.code_mask;
 	if (runtime_read_constant(list, link))
@@ -177,7 +217,7 @@ INLINE int runtime_trace_step(struct walk *walk)
 
 	if (list->traced == TRACED_TRACE) {
 		failed = runtime_try_trace(walk);
-	} else if (list->high > list->low + 1) {
+	} else if (list->traced != TRACED_HEAD && list->high > list->low + 1) {
 		u64 middle = list->low + ((list->high - list->low) >> 1);
 		u64 at = list->search + middle * list->stride;
 
@@ -188,6 +228,8 @@ INLINE int runtime_trace_step(struct walk *walk)
 			list->high = middle;
 	} else if (list->traced == TRACED_SNAPSHOT) {
 		failed = runtime_take_snapshot(list);
+	} else if (list->traced == TRACED_HEAD) {
+		failed = runtime_find_head(list);
 	} else {
 		failed = runtime_take_traced(list);
 	}
@@ -223,6 +265,7 @@ GLOBAL int runtime_take_stack(void)
 
 	list->instruction = list->skip = list->traced = 0;
 	list->stacked = 1;
+	list->code = 0;
 	list->known_link = LINK_NATIVE; /* no call */
 	list->anchor = list->nearest - stack->anchor_return;
 	walk->window_bytes = 0;
@@ -271,10 +314,14 @@ GLOBAL int runtime_take_link(void)
 		return 1;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
-	u64 code = list->skip ? 0 : runtime_object(list->function), place = list->instruction;
+	u64 code = list->code, place = list->instruction;
 	u32 kind = list->link & LINK_BITS;
 	int r = 0;
 
+	if (list->skip)
+		code = 0;
+	else if (!code)
+		code = runtime_object(list->function);
 	list->below = 0;
 	if (list->unnamed && !list->skip) {
 		/* this frame comes again when its caller's name is known */
@@ -291,6 +338,7 @@ GLOBAL int runtime_take_link(void)
 		return runtime_end(list, r);
 	if (list->ends && runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	list->code = 0;
 	list->skip = kind == LINK_ARGUMENTS;
 	list->instruction = 0;
 	if (kind == LINK_CONTINUES)

@@ -152,9 +152,10 @@ struct runtime_list {
 	 */
 	u64 instruction;
 	/* RUNTIME_STACKED */
-	u32 stacked;	    /* flag: the next frame is on the stack of `state`, or in its trace */
-	u32 skip;	    /* flag: the next frame belongs to the function before */
-	u32 traced;	    /* enum runtime_traced: what is to be done for the frames of a trace */
+	u32 stacked; /* flag: the next frame is on the stack of `state`, or in its trace */
+	u32 skip;    /* flag: the next frame belongs to the function before */
+	u32 traced;  /* enum runtime_traced: what is to be done for the frames of a trace */
+	u64 code; /* of the frame that is taken next, where no function leads to it; 0: see there */
 	u64 link, function; /* of the frame that is taken */
 	u64 next;	    /* LINK_CONTINUES: the caller's instruction */
 	u32 ends;	    /* flag: native code called the function */

@@ -24,6 +24,10 @@
 #define TYPE_STATE    6u
 #define TYPE_FUNCTION 8u
 
+/* lj_bc.h: BC_FUNCF to BC_JFUNCV, with which a function in Lua begins */
+#define OP_FUNCF     89u
+#define FUNCTION_OPS 6u
+
 /* vm_x64.dasc, vm_x86.dasc: BASE is in rdx, PC in rbx; their places in struct pt_regs */
 #define LEAF_BASE  12u
 #define LEAF_PLACE 5u
@@ -181,6 +185,8 @@ static void set_traces(struct runtime_config *config, const struct luajit_layout
 	trace->snapshot_code = layout->snapshot_code;
 	trace->snapshot_first = layout->snapshot_first;
 	trace->snapshot_count = layout->snapshot_count;
+	trace->head = OP_FUNCF;
+	trace->heads = FUNCTION_OPS;
 }
 
 static void set_code(struct runtime_config *config, const struct luajit_layout *layout)
