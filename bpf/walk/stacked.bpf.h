@@ -140,36 +140,28 @@ INLINE int runtime_read_constant(struct runtime_list *list, u64 entry)
 
 GLOBAL int runtime_take_link(void);
 
-#define HEAD_WORDS 4u	/* that a step looks at */
-#define HEAD_STEPS 256u /* so far */
+#define HEAD_STEPS 256u /* instructions before that are looked at */
 
 /* Begins the search for the head of the function that has an instruction: of a closure that varies. */
 INLINE void runtime_seek_head(struct runtime_list *list)
 {
 	list->traced = TRACED_HEAD;
-	list->search = (list->instruction + 7) & ~7ull;
+	list->search = list->instruction;
 	list->high = HEAD_STEPS;
 }
 
-/* Looks at instructions before. Returns 0, or 1: there is no head. */
+/* Looks at an instruction before. Returns 0, or 1: there is no head. */
 INLINE int runtime_find_head(struct runtime_list *list)
 {
 	const struct runtime_trace *trace = &list->config.trace;
-	u64 found = 0;
+	u64 at = list->search - INSTRUCTION_BYTES;
 
-	list->search -= HEAD_WORDS * 8;
-	if (!list->high-- || runtime_read(HEAD_WORDS * 8, list->search))
+	if (!list->high-- || runtime_read_word(at & ~7ull))
 		return 1;
-	NOT_UNROLLED
-	for (u32 i = 0; i < 2 * HEAD_WORDS; i++) {
-		u64 at = list->search + 4 * i, opcode = runtime_u32(list, 4 * i) & 0xff;
-
-		if (opcode - trace->head < trace->heads && at < list->instruction)
-			found = at;
-	}
-	if (!found)
+	list->search = at;
+	if ((list->word >> (at & 4) * 8 & 0xff) - trace->head >= trace->heads)
 		return 0;
-	list->code = found - list->config.stack.code_head;
+	list->code = at - list->config.stack.code_head;
 	list->high = list->low; /* the frame's entries are those of before */
 	list->traced = TRACED_FRAME;
 	return 0;

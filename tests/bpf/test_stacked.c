@@ -571,6 +571,30 @@ static void test_stacked__a_trace_without_its_number(void **state)
 	assert_int_equal(PLACE(host.word[1]), RUNTIME_OFFSET_NONE);
 }
 
+/* Function 4 is a closure, and no constant: its code is where its first instruction says. */
+static void test_stacked__a_closure_in_a_trace(void **state)
+{
+	(void)state;
+	put_trace();
+	config.trace.head = 89;
+	config.trace.heads = 6;
+	ENTRY(6, 7, 0, 0x8009);
+	heap_u32(FIRST(4), 94);
+	heap_u32(FIRST(4) + 8, 95);
+	walk_made();
+	assert_int_equal(take_list(), 12);
+	assert_int_equal(host.word[0], FRAME(5));
+	assert_int_equal(host.word[2], FRAME(4));
+	assert_int_equal(PLACE(host.word[3]), 4 * 8);
+	assert_int_equal(host.word[4], FRAME(3));
+	heap_u32(FIRST(4), 0);
+	walk_made();
+	assert_int_equal(take_list(), 10); /* none is found */
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	assert_int_equal(host.word[0], FRAME(5));
+	assert_int_equal(host.word[2], FRAME(3));
+}
+
 static void expect_start(void)
 {
 	walk_made();
@@ -622,6 +646,7 @@ int main(void)
 		TEST(frames_of_a_trace),
 		TEST(where_a_trace_began),
 		TEST(a_trace_without_its_number),
+		TEST(a_closure_in_a_trace),
 		TEST(traces_that_lead_nowhere),
 #undef TEST
 	};
