@@ -142,7 +142,7 @@ GLOBAL int runtime_take_link(void);
 
 #define HEAD_STEPS 256u /* instructions before that are looked at */
 
-/* Begins the search for the head of the function that has an instruction: of a closure that varies. */
+/* Begins the search for the head of the function that has the instruction: of a closure. */
 INLINE void runtime_seek_head(struct runtime_list *list)
 {
 	list->traced = TRACED_HEAD;
