@@ -17,10 +17,11 @@ OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
 NAMES = 85.0  # of functions; the rest is met first below a caller that has no name for it
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
+INLINED = 50.0  # the rest is the work of the function itself
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
-LUA_MAPPING = "[lua]"
-SCRIPT_MAPPINGS = "[python]", LUA_MAPPING
+LUA_MAPPINGS = "[lua]", "[luajit]"
+SCRIPT_MAPPINGS = "[python]", *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua"
 
 Frame = collections.namedtuple("Frame", "name file line")
@@ -35,8 +36,7 @@ def lua_name(function, called):
     if function["line"] == 0:
         return "main chunk"
     own = "function <%s:%d>" % (base(function["file"]), function["line"])
-    if function["name"] != own:
-        called[own].add(function["name"])
+    called[own].update({function["name"]} - {own})
     return own
 
 
@@ -52,7 +52,7 @@ def frames_of(profile, sample, called):
             continue
         function = profile.functions[location["functions"][0]]
         name = function["name"]
-        if profile.mappings[location["mapping"]]["file"] == LUA_MAPPING:
+        if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
             name = lua_name(function, called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
@@ -152,6 +152,8 @@ def compare(samples, report):
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
         leaf = frames[-1]
+        if leaf.line == 0 and report.get("blind"):
+            continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
     return complete, functions, called, of_leaf
@@ -183,11 +185,24 @@ def compare_py_spy(samples, files, path):
 
 
 def compare_names(called, report):
-    """Returns the share of Lua's functions with a name that some caller has, of all that callers name."""
+    """Returns the share of Lua's functions with a name that some caller has, of those met that callers name."""
     share = Share("names", NAMES)
     for function, said in report["names"].items():
+        if function not in called:
+            continue
         found = called[function]
         share.add(bool(found) and found <= set(said), 1, "%s: %s, not %s" % (function, found, said))
+    return share
+
+
+def compare_inlined(samples, pairs):
+    """Returns the share of samples below a function that have a function further below."""
+    share = Share("inlined", INLINED)
+    for _, frames, count in samples:
+        names = [frame.name for frame in frames]
+        for (caller,), wanted in pairs:
+            if caller in names:
+                share.add(names[-1] in wanted, count, stack_text(frames))
     return share
 
 
@@ -209,6 +224,7 @@ def main():
     shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
+    shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]
