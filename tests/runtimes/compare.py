@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/report.py or calls.lua, PY_SPY in the raw format. Prints a row of figures,
+PROFILE is of pprof, REPORT of workloads/report.py, calls.lua or hosted.py, PY_SPY in the raw format. Prints a row of figures,
 and what disagrees. Ends with 1 below a bound.
 """
 
@@ -85,8 +85,10 @@ class Share:
         return False
 
 
-def is_interpreter(profile, sample):
-    """Returns whether a sample has a frame of an interpreter."""
+def is_interpreter(profile, sample, within):
+    """Returns whether a sample has a frame of an interpreter. within: functions of a server that run one."""
+    if within:
+        return any(name in within for frame in names_of(profile, sample) for name in frame)
     files = (profile.mappings.get(profile.locations[number]["mapping"], {}).get("file") or ""
              for number in sample["locations"])
     return any(base(file).startswith(INTERPRETERS) for file in files)
@@ -203,7 +205,7 @@ def main():
             continue
         if frames:
             samples.append((sample, frames, count))
-        if frames or is_interpreter(profile, sample):
+        if frames or is_interpreter(profile, sample, report.get("within")):
             shown.add(bool(frames), count, ";".join(name[-1] for name in names_of(profile, sample)[-12:]))
     shares = [shown, *compare(samples, report)]
     shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)

@@ -246,3 +246,18 @@ done
 get debian lua-sid sid lua5.4 lua5.5
 have 'lua5.4 of sid' "$tree" calls.lua /usr/bin/lua5.4
 have 'lua5.5 of sid' "$tree" calls.lua /usr/bin/lua5.5
+
+# ---- servers with Lua in them ----
+
+for suite in bookworm trixie sid; do
+	servers=(redis haproxy)
+	packages=(redis-server haproxy)
+	if [ "$suite" != bookworm ]; then
+		servers+=(valkey)
+		packages+=(valkey-server)
+	fi
+	get debian "hosts-$suite" "$suite" "${packages[@]}"
+	for server in "${servers[@]}"; do
+		have "$server of $suite" / hosted "env SERVER=$server TREE=$tree $own"
+	done
+done

@@ -50,9 +50,21 @@ until_ready() {	# FILE
 	return 1
 }
 
+# why_needs LINE: `keyhole why` of one of the processes tells that this line of the policy is needed.
+why_needs() {
+	local pid
+	for pid in $(cat "$dir/report.json.ready"); do
+		timeout 60 "$build/keyhole" why "$pid" -d 1 -F 499 >"$dir/why" 2>&1
+		! tr -s ' \n' ' ' <"$dir/why" | grep -qF "a line \`$1\` in the policy file grants it" || return 0
+	done
+	cat "$dir/why" >>"$dir/out"
+	echo "why does not name $1" >>"$dir/out"
+	return 1
+}
+
 # profile ROOT WORKLOAD COMMAND: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
 profile() {
-	local work=$dir root=$1 script=$2.py theirs folder pid processes=()
+	local work=$dir root=$1 script=$2.py theirs folder pid processes=() policy=()
 	[[ $2 != *.* ]] || script=$2
 	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
@@ -73,7 +85,11 @@ profile() {
 			>"$dir/py-spy.out" 2>&1 &
 		theirs=$!
 	fi
-	timeout 60 "$build/keyhole" record -F 499 -d $SECONDS_EACH -f pprof -o "$dir/profile.pb.gz" "${processes[@]}" \
+	if [ -e "$work/report.json.policy" ]; then
+		why_needs "$(cat "$work/report.json.policy")" || return 1
+		policy=(--policy "$work/report.json.policy")
+	fi
+	timeout 60 "$build/keyhole" record -F 499 -d $SECONDS_EACH -f pprof -o "$dir/profile.pb.gz" "${policy[@]}" "${processes[@]}" \
 		>"$dir/notes" 2>&1 || return 1
 	if [ -n "$theirs" ] && ! wait "$theirs"; then
 		rm -f "$dir/py-spy.raw"
