@@ -109,7 +109,7 @@ else
 			return r
 		end)
 		if round == 20 then
-			io.open(arg[1], "w"):close()
+			io.open(os.getenv("STARTED"), "w"):close()
 		end
 	end
 end

@@ -20,9 +20,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLIENTS = 2
-START = 20  # seconds
+START, END = 20, 2  # seconds
 INSIDE = ('mount --bind "$0" "$0" && mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" &&'
-          'exec chroot "$0" "$@"')
+          'exec chroot --userspec=65534:65534 "$0" "$@"')
 CHAIN = ["by_pcall", "protected", "by_coroutine", "in_coroutine", "by_gsub", "replace", "by_sort", "compare", "burn"]
 MAIN = "main chunk"
 HAPROXY = """
@@ -44,13 +44,16 @@ load_module /usr/lib/nginx/modules/ndk_http_module.so;
 load_module /usr/lib/nginx/modules/ngx_http_lua_module.so;
 worker_processes 1;
 daemon off;
-user root;
 error_log {folder}/errors;
 pid {folder}/pid;
 events {{ worker_connections 64; }}
 http {{
     access_log off;
     client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
     lua_package_path "/usr/share/lua/5.1/?.lua;;";
     server {{
         listen 127.0.0.1:{port};
@@ -80,11 +83,12 @@ def ask_redis(port, text):
 
 
 class Server:
-    """command; config: its file's text; file: of the script, as Lua has it; root: its outermost function;
+    """A server, and where its script is in the stack.
 
-    host: the function that calls the server in C, and what is below it, as far as the file has such names;
-    above: the server's function that makes Lua run; within: functions of Lua that are shown in a sample without its
-    list; ask: makes the script run once; policy: the line that is needed.
+    config is its file's text. Lua names the script `file`, and root is the script's outermost function. `above` is the
+    function in C that runs Lua. The script's function `host` calls the server, which has `below` there. `within` are
+    names of Lua's own frames, in samples without the script. `ask` makes the script run once. `policy` is a line that
+    the server needs.
     """
 
     def __init__(self, command, host, below, above, within, config="", file="hosted.lua", root=MAIN, ask=ask_by_http,
@@ -105,8 +109,8 @@ SERVERS = {
                       "hlua_applet_http_fct", ["lua_resume"], config=HAPROXY, root="answer"),
     "nginx": Server(["/usr/sbin/nginx", "-c", "{folder}/config"], "in_nginx", ["ngx_http_lua_module"],
                     "nginx", ["lua_resume"], config=NGINX),
-    "neovim": Server(["/usr/bin/nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", "{folder}/hosted.lua",
-                      "{folder}/started"], "in_neovim", ["nvim"], "nvim", ["lua_pcall"],
+    "neovim": Server(["/usr/bin/nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c",
+                      "luafile {folder}/hosted.lua"], "in_neovim", ["nvim"], "nvim", ["lua_pcall"],
                      ask=None),
 }
 
@@ -114,7 +118,7 @@ SERVERS = {
 # ---- the report -------------------------------------------------------------------------------
 
 class Script:
-    """What the comments of hosted.lua say, with the names that functions have without their callers."""
+    """The comments of hosted.lua. Functions have the names that they have without their callers."""
 
     def __init__(self, text, file):
         self.lines, self.file = text.split("\n"), file
@@ -214,6 +218,16 @@ def processes(server):
     return found
 
 
+def end_program(program):
+    """Neovim does not end while its script runs."""
+    program.terminate()
+    try:
+        program.wait(END)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        program.wait()
+
+
 def main(path):
     name, tree, port = os.environ["SERVER"], os.environ["TREE"], free_port()
     server = SERVERS[name]
@@ -228,7 +242,7 @@ def main(path):
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     command = [one.format(port=port, folder=folder) for one in server.command]
     program = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", INSIDE, tree] + command,
-                               env={"PATH": os.environ["PATH"], "LC_ALL": "C"})
+                               env={"PATH": os.environ["PATH"], "LC_ALL": "C", "STARTED": folder + "/started"})
     end = time.monotonic() + START
     while not has_answered(server, port, text, inside + "/started") and time.monotonic() < end:
         time.sleep(0.1)
@@ -248,8 +262,7 @@ def main(path):
     stopped.wait()
     for thread in threads:
         thread.join()
-    program.send_signal(signal.SIGTERM)
-    program.wait()
+    end_program(program)
     shutil.rmtree(inside)
 
 
