@@ -743,12 +743,14 @@ struct event_code {
 	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
-	u64 name; /* address of the text that a caller has as its name; 0: none */
+	u64 name;      /* address of the text that a caller has as its name; 0: none */
+	u32 called_by; /* the caller's instruction; 0: not known */
+	u32 called_in; /* the u32 at runtime_names.tail in the caller's frame */
 	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10472, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10480, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

@@ -71,6 +71,8 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->fingerprint = fingerprint;
 	event->marked = scratch->walk.marked;
 	event->name = list->name;
+	event->called_by = list->call;
+	event->called_in = list->called_in;
 	/* the memory of an event may have words of an earlier one */
 	__builtin_memset(event->text, 0, RUNTIME_TEXT_BYTES);
 	if (!READ_PART(event->text, RUNTIME_TEXT_BYTES, RUNTIME_TEXT_BYTES, event->name))

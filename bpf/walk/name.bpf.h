@@ -170,6 +170,7 @@ GLOBAL int runtime_name_step(void)
 		if (!runtime_read(list->code_bytes, list->unnamed))
 			walk_tell(walk, list->unnamed, list->fingerprint);
 		list->unnamed = list->name = 0;
+		list->call = list->called_in = 0;
 	}
 	return 0;
 }

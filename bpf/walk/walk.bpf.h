@@ -154,7 +154,8 @@ struct runtime_list {
 	u64 name;	 /* of the code that is told of now; 0: none */
 	u32 fingerprint; /* of `unnamed` */
 	u32 asks;	 /* enum runtime_asks: what is to be done for `unnamed` */
-	u32 call;	 /* the instruction of the call */
+	u32 call;	 /* the instruction of the call; 0: not read */
+	u32 called_in;	 /* of the caller's frame: the word at names.tail */
 	u32 count, some; /* instructions or variables, and how many were read, or are left */
 	u32 back;	 /* the next one to look at */
 	u32 may_name;	 /* flag: the next frame's caller may have a name for it */

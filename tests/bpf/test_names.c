@@ -235,6 +235,21 @@ static void test_names__without_a_caller(void **state)
 	assert_int_equal(host.walk.list.words, 2);
 }
 
+/* An instruction that is no call, in a frame that has a status, called a function. */
+static void test_names__of_other_instructions(void **state)
+{
+	(void)state;
+	config.names.tail = 8; /* the low half of the place */
+	assert_int_equal(NAME_OF(OP(LOAD, 3) | 1 << 16, OP(OTHER, 3) | 9 << 16), 0);
+	assert_int_equal(host.told_call, OP(OTHER, 3) | 9 << 16);
+	assert_int_equal(host.told_in, (u32)(FIRST(CALLER) + 8));
+	/* nothing of it stays for a function that nobody called */
+	config.names.tail = AT_TAIL;
+	test_names__without_a_caller(state);
+	assert_int_equal(host.told_call, 0);
+	assert_int_equal(host.told_in, 0);
+}
+
 static void test_names__damage(void **state)
 {
 	(void)state;
@@ -260,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup(test_names__far_away, setup),
 		cmocka_unit_test_setup(test_names__of_tail_calls, setup),
 		cmocka_unit_test_setup(test_names__without_a_caller, setup),
+		cmocka_unit_test_setup(test_names__of_other_instructions, setup),
 		cmocka_unit_test_setup(test_names__damage, setup),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "base/reader.h"
 #include "worker/runtime/lua_layout.h"
+#include "worker/runtime/lua_names.h"
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -108,14 +109,18 @@ static bool is_name(const char *text)
 
 /* Replaces the name by that which the caller has for the function, if there is one. */
 static void take_callers_name(const struct lua_layout *layout, const struct memory *memory,
-			      uint64_t address, struct told_code *code)
+			      struct told *told)
 {
+	struct told_code *code = &told->code;
+	uint64_t address = told->called;
 	char text[CALLED_BYTES] = "";
 	uint8_t type;
 	size_t size;
 
-	if (code->first_line == 0 || address == 0 ||
-	    memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
+	if (code->first_line == 0 || lua_names_event(layout, told->called_by, told->called_in,
+						     code->name, sizeof(code->name)))
+		return;
+	if (address == 0 || memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
 	    (type & TYPE_MASK) != TYPE_TEXT || find_text(layout, memory, &address) < 0)
 		return;
 	size = memory_left(memory, address);
@@ -238,7 +243,7 @@ int lua_code_read(const struct runtime_setup *setup, const struct cpython_types 
 	(void)types;
 	if (r < 0)
 		return r;
-	take_callers_name(layout, memory, ret_told->called, &ret_told->code);
+	take_callers_name(layout, memory, ret_told);
 	r = read_lines(layout, memory, code, ret_told);
 	if (r < 0)
 		ret_told->lines.size = ret_told->lines.unit = 0;
