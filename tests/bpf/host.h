@@ -48,6 +48,7 @@ struct host {
 	u32 told_call, told_in;		    /* its caller's instruction and frame */
 	u64 told_before;		    /* code that walk_told() knows */
 	u64 missed;			    /* the last word of the last read that failed */
+	void (*tell)(u64 code);		    /* told of code; NULL: nobody */
 };
 
 static struct host host;
@@ -189,6 +190,8 @@ static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 	host.told_name = walk->list.name;
 	host.told_call = walk->list.call;
 	host.told_in = walk->list.called_in;
+	if (host.tell)
+		host.tell(code);
 }
 
 #include "bpf/walk/step.bpf.h"
