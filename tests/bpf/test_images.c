@@ -254,6 +254,107 @@ static void test_images__lines_that_are_gone(void **state)
 	assert_true(ends > frames);
 }
 
+/* ---- hostile memory ---- */
+
+#define POINTERS_TRIED 40u
+#define LINE_WORDS     (MEMORY_IMAGE_LINE / 8)
+/* A step of the walk takes some frames. The search for a state reads most: each word may be one. */
+#define READS_MAX ((RECORD_FRAMES_MAX + 1) * RUNTIME_FRAMES_STEP * (RUNTIME_SCAN_WORDS * 3 + 1))
+
+static u32 reads;
+
+static int read_and_count(void *to, u64 bytes, u64 address)
+{
+	reads++;
+	return read_image(to, bytes, address);
+}
+
+static u64 get_word(u32 number)
+{
+	u64 word;
+
+	memcpy(&word, image.line[number / LINE_WORDS].bytes + number % LINE_WORDS * 8, 8);
+	return word;
+}
+
+static void set_word(u32 number, u64 word)
+{
+	memcpy(image.line[number / LINE_WORDS].bytes + number % LINE_WORDS * 8, &word, 8);
+}
+
+static u64 address_of(u32 number)
+{
+	return image.line[number / LINE_WORDS].address + number % LINE_WORDS * 8;
+}
+
+static bool is_pointer(u64 word)
+{
+	unsigned char byte;
+
+	return memory_image_read(&image, &byte, 1, word) == 0;
+}
+
+/* Walks and names all there is. Returns the result. */
+static u32 walk_hostile(void)
+{
+	static struct runtime_frame frames[RECORD_RUNTIME_WORDS_MAX];
+	struct function function;
+	struct runtime_words words;
+	u32 line, count = 0;
+
+	reads = 0;
+	image_walk(&image);
+	assert_true(reads <= READS_MAX);
+	assert_in_range(host.walk.list.result, RUNTIME_WHOLE, RUNTIME_CUT_BUDGET);
+	assert_true(runtime_words_init(&words, host.word, host.walk.list.words));
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frames[count]))
+			count++;
+	if (count > 0)
+		image_name(&image, functions, &frames[count - 1], &function, &line);
+	return host.walk.list.result;
+}
+
+/*
+ * Pointers lead to themselves, in circles, to other structures, to odd places, to the kernel and to
+ * nowhere. The walk ends, and says how: as a list that was read whole, or with the reason of a cut.
+ */
+static void test_images__pointers_anywhere(void **state)
+{
+	const u32 words = image.head.lines * LINE_WORDS;
+	u32 seen[RUNTIME_CUT_BUDGET + 1] = {0}, pointers = 0;
+
+	(void)state;
+	host.read_at = read_and_count;
+	for (u32 i = 0; i < words; i++)
+		pointers += is_pointer(get_word(i));
+	for (u32 i = 0, next = 0; i < words; i++) {
+		const u64 word = get_word(i);
+		/* the first one is a circle, where the pointer is that to the frame before */
+		const u64 bad[] = {address_of(i) - image.config.previous,
+				   address_of(i * 7919u % words),
+				   address_of(0),
+				   image.head.stack,
+				   word + 1,
+				   ~0ull << 47,
+				   0};
+		u32 kinds = sizeof(bad) / sizeof(*bad);
+
+		if (!is_pointer(word))
+			continue;
+		if (next++ % (pointers / POINTERS_TRIED + 1) != 0)
+			kinds = 1;
+		for (u32 kind = 0; kind < kinds; kind++) {
+			set_word(i, bad[kind]);
+			seen[walk_hostile()]++;
+		}
+		set_word(i, word);
+	}
+	assert_true(seen[RUNTIME_WHOLE] > 0 && seen[RUNTIME_CUT_READ] > 0);
+	assert_true(image.config.flags & RUNTIME_ARRAY || seen[RUNTIME_CUT_DEPTH] > 0);
+	assert_int_equal(walk_hostile(), RUNTIME_WHOLE);
+}
+
 /* ---- files ---- */
 
 static int is_image(const struct dirent *entry)
@@ -269,8 +370,8 @@ static const struct {
 	{                                  \
 #test, test_images__##test \
 	}
-	TEST(functions_and_lines), TEST(borders), TEST(layout), TEST(types),
-	TEST(lines_that_are_gone),
+	TEST(functions_and_lines), TEST(borders),	    TEST(layout), TEST(types),
+	TEST(lines_that_are_gone), TEST(pointers_anywhere),
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
