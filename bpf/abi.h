@@ -249,6 +249,7 @@ static inline u64 process_slot_version(u64 block)
 #define RUNTIME_NODE_BYTES  128u
 #define RUNTIME_PARTS	    4u
 #define RUNTIME_CODE_ITSELF 0xffffu
+#define RUNTIME_CODE_NAMES  0xfffeu /* what is at struct event_code's `name` */
 
 enum runtime_start {
 	RUNTIME_AT_NOTHING,
@@ -348,7 +349,15 @@ enum runtime_source {
 	 * where the variable is there, and the first one where it is gone. The index counts those
 	 * that are there.
 	 */
-	RUNTIME_OF_VARIABLES
+	RUNTIME_OF_VARIABLES,
+	/* references of `upvalue_bytes` before the address of the constants, backwards */
+	RUNTIME_OF_REFERENCES,
+	/*
+	 * The event has what is at `upvalues` or `variables`, which is packed, and in `named` which
+	 * text that is.
+	 */
+	RUNTIME_OF_PACKED_UPVALUES,
+	RUNTIME_OF_PACKED_VARIABLES
 };
 
 /* How instructions with an opcode name what they put into the register. */
@@ -365,9 +374,68 @@ struct runtime_names {
 	u16 constants, upvalues, upvalue_bytes, variables, variable_count; /* offsets in code */
 	u8 opcode_bits; /* the register follows, 8 bits */
 	u8 call, jump;	/* opcodes; jumps have no register */
-	u8 pad;
+	u8 other_call;	/* the same as `call` */
 	struct runtime_form form[RUNTIME_FORMS];
 };
+
+/*
+ * RUNTIME_STACKED: the frames lie on a stack of 8-byte slots. A state has the innermost frame's
+ * base. The head before a base has the function and a link, which is at `previous`. The lowest bits
+ * of a link say what it is (enum runtime_link). LINK_CALL is an address of the caller's instruction
+ * behind the call. The second byte of the call counts slots between both bases. Any other link is
+ * the distance of the bases. References in states and heads have 4 or 8 bytes: see code_mask.
+ *
+ * The handlers of a state are the frames of native code that runs it (anchors). The innermost one
+ * runs the frames up to the first LINK_NATIVE.
+ */
+#define RUNTIME_STACKED 4096u
+enum runtime_link {
+	LINK_CALL = 0,
+	LINK_NATIVE = 1,    /* native code called the function */
+	LINK_CONTINUES = 2, /* so did an instruction, whose address is at `continued` */
+	LINK_ARGUMENTS = 3, /* the next frame is the function's, too */
+	LINK_KIND = 3,
+	LINK_BITS = 7
+};
+struct runtime_stack {
+	u64 inside; /* address in the image, behind a call in code whose frames are anchors */
+	u16 head;   /* bytes before a base, at most RUNTIME_NODE_BYTES. Offsets in it: */
+	u16 continued, callback; /* LINK_CONTINUES: a reference of 1 there means LINK_NATIVE */
+	u16 slots;		 /* of the function and the link */
+	u16 code_head; /* the object has the address of the instructions, behind the code's head */
+	/* Offsets in a native frame: the state, the instruction after the present one, and */
+	u16 anchor_state, anchor_place;
+	u16 anchor_return; /* the return address */
+	u16 trace_base;	   /* offset in what is shared, of the base of a running trace, or of 0 */
+	/* Numbers of the leaf's registers (walk_leaf()): the base, and the instruction; 0: any */
+	u8 leaf_base, leaf_place;
+	u8 pad[4];
+};
+
+/*
+ * A trace is code that a runtime made of several functions. Meanwhile the stack of values has the
+ * frames up to that where the trace began. The trace has a snapshot for each range of its code,
+ * with the rest. A snapshot is an array of entries, and behind them a u64: (address of the
+ * instruction) << 8 | depth. An entry is slot << 24 | flags | number of a constant. The slots count from the head of the
+ * trace's first frame. All structures have references of 8 bytes.
+ */
+struct runtime_trace {
+	u16 bytes; /* of a trace that are read, at most RUNTIME_TRACE_BYTES; 0: no traces */
+	/* Offsets in what is shared: the running trace's number, a u32; the array of traces */
+	u16 number, traces;
+	/* Offsets in a trace: constants; snapshots, and a u16, how many; the array of entries */
+	u16 constants, snapshots, snapshots_count, entries;
+	u16 code, code_bytes; /* the code, and a u32 */
+	u16 snapshot_bytes;
+	/* Offsets in a snapshot: a u16, where its code begins; a u32, its first entry; a u8 */
+	u16 snapshot_code, snapshot_first, snapshot_count;
+	u16 pad[3];
+};
+#define RUNTIME_TRACE_BYTES	128u
+#define RUNTIME_ENTRY_SLOT(e)	((e) >> 24)
+#define RUNTIME_ENTRY_FRAME	0x10000u /* the slot has a link */
+#define RUNTIME_ENTRY_NUMBER(e) ((e)&0xffffu)
+#define RUNTIME_CONSTANTS	0x8000u /* other numbers are of values that are not known before */
 
 struct runtime_config {
 	struct runtime_root
@@ -381,7 +449,10 @@ struct runtime_config {
 	/* Offsets in code: of the first instruction, of u32 and a u64 that tell functions apart. */
 	u16 instructions;
 	u16 fingerprint[4], name;
-	/* BPF tells of new code: parts at pointers at these offsets in code, or CODE_ITSELF. */
+	/*
+	 * BPF tells of new code: parts at pointers at these offsets in code, CODE_ITSELF or
+	 * CODE_NAMES.
+	 */
 	u16 part[RUNTIME_PARTS];
 	u16 last_size;	  /* offset in the last part of a u64, the size of what follows; 0: none */
 	u16 copies, copy; /* RUNTIME_COPIES */
@@ -398,12 +469,14 @@ struct runtime_config {
 	 */
 	u16 count;
 	u16 last_count; /* offset in code of a u32, how many elements the last part has; 0: none */
-	u16 last_unit;	/* bytes of one */
+	u16 last_unit;	/* bytes of one; 0: the last part goes to the end of the code's bytes */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
 	struct runtime_names names; /* RUNTIME_NAMES */
+	struct runtime_stack stack; /* RUNTIME_STACKED */
+	struct runtime_trace trace; /* the same */
 };
-_Static_assert(sizeof(struct runtime_config) == 248, "struct runtime_config");
+_Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 
 /* ---- records in the sample rings ------------------------------------------------------------
  *
@@ -746,11 +819,16 @@ struct event_code {
 	u64 name;      /* address of the text that a caller has as its name; 0: none */
 	u32 called_by; /* the caller's instruction; 0: not known */
 	u32 called_in; /* the u32 at runtime_names.tail in the caller's frame */
+	/*
+	 * Where names are packed: enum runtime_source << 56 | index << 32 | number of the
+	 * instruction that has the index. 0: `name` is the text's
+	 */
+	u64 named;
 	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10480, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10488, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

@@ -28,12 +28,21 @@
 /* ---- parts ---- */
 
 /* Returns the address of a part, as the code says whose bytes are in list->memory. */
-INLINE u64 part_address(struct runtime_list *list, u32 number, u64 code)
+GLOBAL u64 part_address(u32 number, u64 code)
 {
-	u16 at = list->config.part[number];
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return 0;
+	const struct runtime_list *list = &scratch->walk.list;
+	u16 at = list->config.part[number & (RUNTIME_PARTS - 1)];
 
 	if (at == RUNTIME_CODE_ITSELF)
 		return code;
+	if (at == RUNTIME_CODE_NAMES)
+		return list->name;
+	if (list->config.flags & RUNTIME_STACKED)
+		return runtime_reference(list, at);
 	return runtime_u64(list, at);
 }
 
@@ -73,13 +82,14 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->name = list->name;
 	event->called_by = list->call;
 	event->called_in = list->called_in;
+	event->named = list->named;
 	/* the memory of an event may have words of an earlier one */
 	__builtin_memset(event->text, 0, RUNTIME_TEXT_BYTES);
 	if (!READ_PART(event->text, RUNTIME_TEXT_BYTES, RUNTIME_TEXT_BYTES, event->name))
 		event->name = 0;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
-		event->address[i] = part_address(list, i, code);
+		event->address[i] = part_address(i, code);
 	event->bytes[0] = READ_PART(event->data, CODE_PART_1, CODE_PART_1, event->address[0]);
 	event->bytes[1] = READ_PART(event->data + CODE_PART_1, CODE_PART_2 - CODE_PART_1,
 				    CODE_PART_2 - CODE_PART_1, event->address[1]);
@@ -99,9 +109,12 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 
 	if (count) {
 		bytes = (u64)runtime_u32(list, count) * list->config.last_unit;
+		if (!list->config.last_unit)
+			bytes = code + runtime_u32(list, count) -
+				part_address(RUNTIME_PARTS - 1, code);
 		return bytes > LAST_LONG ? LAST_LONG : bytes;
 	}
-	if (!at || runtime_read_word(part_address(list, RUNTIME_PARTS - 1, code) + at))
+	if (!at || runtime_read_word(part_address(RUNTIME_PARTS - 1, code) + at))
 		return LAST_SHORT;
 	bytes = list->word;
 	if (bytes > LAST_LONG)

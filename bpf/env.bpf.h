@@ -32,7 +32,8 @@
 		*(volatile u64 *)&(walk)->hide;       \
 	})
 
-int walk_step(void); /* step.bpf.h */
+int walk_step(void);	  /* step.bpf.h */
+int runtime_refuse(void); /* stacked.bpf.h */
 
 /*
  * These two read a number. For a pointer that a program loads, the verifier searches all types by
@@ -185,6 +186,15 @@ INLINE u64 walk_list_time(void)
 	if (!scratch || scratch->kept || !has_grant(scratch))
 		return 0;
 	return walk_budget_ns / 4 * 3;
+}
+
+u32 denies_memory(void); /* deny.bpf.h */
+
+INLINE int walk_may_list(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	return scratch && !scratch->kept && has_grant(scratch) && !denies_memory();
 }
 
 INLINE u64 walk_thread_pointer(void)

@@ -140,7 +140,7 @@ GLOBAL int walk_group(void)
 {
 	for (u32 i = 0; i < WALK_GROUP; i++)
 		if (walk_step())
-			return 1;
+			return runtime_refuse();
 	return 0;
 }
 

@@ -90,7 +90,7 @@ GLOBAL int walk_executable(u64 address)
 
 static long walk_loop_body(u32 index, void *unused)
 {
-	return BOUND((u64)(u32)walk_step(), 2);
+	return BOUND((u64)(u32)(walk_step() && runtime_refuse()), 2);
 }
 
 /* Takes all frames. */

@@ -311,7 +311,8 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 # Fetches interpreters. RUNTIMES_ALSO: further ones of this machine.
 .PHONY: check-runtimes
 check-runtimes: $(EXECUTABLES)
-	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh; r=$$?; \
+	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
+		tests/runtimes/luajit_layout.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap; exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/stacked.bpf.h"
 
 #define FALLBACK_WORDS	  128u /* of a frame: in a larger one, another return address may be */
 #define FALLBACK_LOOKS	  32u  /* words of a frame that are looked up as addresses */
@@ -449,6 +450,8 @@ GLOBAL int walk_fallback(void)
 	u64 sp = walk->reg[REG_RSP];
 
 	walk->fallbacks++;
+	if (!runtime_leave_by_anchor(walk->address - !walk->exact, sp))
+		return 0;
 	if (walk->exact && !(sp & 7)) {
 		place = walk_leaf_place(walk);
 		if (place == 8)

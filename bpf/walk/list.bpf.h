@@ -30,6 +30,7 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 
 	if (!walk->marks)
 		walk->marked = address;
+	walk->last_marked = address;
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
 	walk->marks = at + 1;
 	if (walk->marks == RUNTIME_MARKS_MANY && !walk->is_list_first) {
@@ -54,6 +55,23 @@ GLOBAL u64 runtime_mark_of(u64 address)
 	if (cfa <= address)
 		return base + 1;
 	return cfa - address <= WALK_REACH ? base : marks;
+}
+
+/* Copies the config of the mapping that was looked up. Returns 0 when there is one. */
+INLINE int runtime_copy_config(struct walk *walk)
+{
+	u32 word = walk->mapping_runtime;
+	struct segment *segment = word ? walk_segment(word) : NULL;
+
+	if (!segment)
+		return 1;
+	u64 at = BOUND((u64)(word & (SEGMENT_WORDS - 1)) >> 1,
+		       SEGMENT_WORDS / 2 - sizeof(struct runtime_config) / 8 + 1);
+	const u64 *from = (const u64 *)segment->word + at;
+
+	__builtin_memcpy(&walk->list.config, from, sizeof(struct runtime_config));
+	walk->list.bias = walk->bias;
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -129,6 +147,21 @@ INLINE u64 runtime_u64(const struct runtime_list *list, u32 at)
 INLINE u32 runtime_u32(const struct runtime_list *list, u32 at)
 {
 	return runtime_u64(list, at) >> (at & 4) * 8;
+}
+
+/* Returns a reference in the memory that was read: 4 or 8 bytes. */
+INLINE u64 runtime_reference(const struct runtime_list *list, u32 at)
+{
+	return runtime_u64(list, at) >> (at & 4) * 8 & list->config.code_mask;
+}
+
+/* Reads a reference into list->word. Returns 0 when it was read. */
+INLINE int runtime_read_reference(struct runtime_list *list, u64 address)
+{
+	if (runtime_read_word(address & ~7ull))
+		return 1;
+	list->word = list->word >> (address & 4) * 8 & list->config.code_mask;
+	return 0;
 }
 
 /* ---- the end ---- */

@@ -52,7 +52,9 @@ INLINE int runtime_read_call(struct walk *walk)
 
 	if (runtime_read(list->code_bytes, list->caller))
 		return ASKS_TELL;
-	first = runtime_u64(list, list->config.instructions);
+	first = list->caller + list->config.instructions;
+	if (list->config.flags & RUNTIME_POINTED)
+		first = runtime_u64(list, list->config.instructions);
 	if (at <= first)
 		return ASKS_TELL;
 	list->count = (at - first) / 4;
@@ -65,7 +67,32 @@ INLINE int runtime_read_call(struct walk *walk)
 		return ASKS_TELL;
 	list->call = runtime_instruction(walk, list->some - 1);
 	list->back = 2;
+	if (runtime_opcode(names, list->call) == names->other_call)
+		return ASKS_BACK;
 	return runtime_opcode(names, list->call) == names->call ? ASKS_BACK : ASKS_TELL;
+}
+
+/* Finds the name among references, or where it is packed. Returns what the next step does. */
+GLOBAL int runtime_name_packed(u32 source, u64 index)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return ASKS_TELL;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_names *names = &list->config.names;
+	u32 at = source == RUNTIME_OF_PACKED_UPVALUES ? names->upvalues : names->variables;
+	u64 place = runtime_reference(list, names->constants);
+
+	if (source == RUNTIME_OF_REFERENCES) {
+		place -= (index + 1) * names->upvalue_bytes;
+		if (!runtime_read_reference(list, place))
+			list->name = list->word;
+		return ASKS_TELL;
+	}
+	list->named = (u64)source << 56 | index << 32 | (list->count - list->back);
+	list->name = runtime_reference(list, at);
+	return ASKS_TELL;
 }
 
 /* Finds the name by an instruction that has the register. Returns what the next step does. */
@@ -87,6 +114,8 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 		source |= form->source & mask;
 		index |= word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1) & mask;
 	}
+	if (source >= RUNTIME_OF_REFERENCES)
+		return runtime_name_packed(source, index);
 	if (source == RUNTIME_OF_CONSTANTS)
 		at = runtime_u64(list, names->constants) + index * 16;
 	else if (source == RUNTIME_OF_UPVALUES)
@@ -169,7 +198,7 @@ GLOBAL int runtime_name_step(void)
 		list->asks = ASKS_NOTHING;
 		if (!runtime_read(list->code_bytes, list->unnamed))
 			walk_tell(walk, list->unnamed, list->fingerprint);
-		list->unnamed = list->name = 0;
+		list->unnamed = list->name = list->named = 0;
 		list->call = list->called_in = 0;
 	}
 	return 0;

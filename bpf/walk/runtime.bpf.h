@@ -26,6 +26,7 @@
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/name.bpf.h"
+#include "bpf/walk/stacked.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
 #include "bpf/walk/walk.bpf.h"
@@ -176,7 +177,7 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 		hash = runtime_mix(hash, runtime_u32(list, config->fingerprint[i]));
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
-		if (config->part[i] != RUNTIME_CODE_ITSELF)
+		if (config->part[i] < RUNTIME_CODE_NAMES)
 			hash = runtime_mix(hash, runtime_u64(list, config->part[i]));
 	return hash >> 32;
 }
@@ -233,7 +234,9 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 		known->number = 0;
 		if (list->config.flags & RUNTIME_POINTED)
 			known->copy = runtime_u64(list, list->config.instructions);
-		if (!list->words && list->config.count)
+		else
+			known->copy = code + list->config.instructions;
+		if (!list->words && list->config.count && !walk->made)
 			instruction = runtime_leaf_instruction(instruction, known->copy);
 		if (!list->may_name) {
 			walk_tell(walk, code, known->fingerprint);
@@ -263,7 +266,7 @@ INLINE u64 runtime_activation(struct walk *walk, u64 node)
 	if (!anchor || runtime_read_word(anchor + list->config.anchor_previous))
 		list->anchor = 0;
 	else
-		list->anchor = list->word;
+		list->anchor = list->word & HANDLER_ADDRESS;
 	return runtime_mark_of(anchor);
 }
 
@@ -389,7 +392,7 @@ INLINE int runtime_steps(struct walk *walk)
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
 		if (walk->list.asks)
 			runtime_name_step();
-		else if (runtime_step())
+		else if (walk->list.stacked ? runtime_stacked_step() : runtime_step())
 			return 1;
 	}
 	return 0;
@@ -419,20 +422,7 @@ INLINE int runtime_may_be_first(const struct runtime_list *list)
 /* Copies the config of the marked frames' mapping. Returns 0 when there is one. */
 INLINE int runtime_take_config(struct walk *walk)
 {
-	if (table_find_mapping(walk->marked) || !walk->mapping_runtime)
-		return 1;
-	u32 word = walk->mapping_runtime;
-	struct segment *segment = walk_segment(word);
-
-	if (!segment)
-		return 1;
-	u64 at = BOUND((u64)(word & (SEGMENT_WORDS - 1)) >> 1,
-		       SEGMENT_WORDS / 2 - sizeof(struct runtime_config) / 8 + 1);
-	const u64 *from = (const u64 *)segment->word + at;
-
-	__builtin_memcpy(&walk->list.config, from, sizeof(struct runtime_config));
-	walk->list.bias = walk->bias;
-	return 0;
+	return table_find_mapping(walk->marked) || runtime_copy_config(walk);
 }
 
 /* Returns how many bytes of code the walk reads: all fields that the config names. */
@@ -442,7 +432,7 @@ INLINE u32 runtime_code_bytes(const struct runtime_config *config)
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_PARTS; i++)
-		if (config->part[i] != RUNTIME_CODE_ITSELF && config->part[i] > last)
+		if (config->part[i] < RUNTIME_CODE_NAMES && config->part[i] > last)
 			last = config->part[i];
 	NOT_UNROLLED
 	for (u32 i = 0; i < 4; i++)
@@ -472,6 +462,10 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
+	if (config->stack.continued > last)
+		last = config->stack.continued;
+	if (config->stack.callback > last)
+		last = config->stack.callback;
 	list->code_bytes = runtime_code_bytes(config);
 	return (last & ~7u) + 8 <= config->node_bytes && config->node_bytes <= RUNTIME_NODE_BYTES &&
 	       list->code_bytes <= sizeof(list->memory);
@@ -498,8 +492,8 @@ GLOBAL int runtime_begin(void)
 	if (runtime_take_config(walk) || !runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
-	list->node = list->state = list->unnamed = list->name = 0;
-	list->may_name = list->asks = 0;
+	list->node = list->state = list->unnamed = list->name = list->named = 0;
+	list->may_name = list->asks = list->stacked = 0;
 	list->call = list->called_in = 0;
 	list->on = 1;
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)

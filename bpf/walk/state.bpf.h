@@ -12,7 +12,8 @@
 
 /* ---- the search ---- */
 
-#define RUNTIME_SCAN_NEAR 256u /* bytes of the stack that may have the state at their end */
+#define HANDLER_ADDRESS	  (~3ull) /* LuaJIT has two flags below */
+#define RUNTIME_SCAN_NEAR 256u	  /* bytes of the stack that may have the state at their end */
 
 /*
  * Looks at a word that may be the address of a state that runs. Its handlers are above the words
@@ -30,23 +31,28 @@ GLOBAL int runtime_try_state(u64 address)
 	const struct runtime_state *config = &list->config.state;
 	u64 main, shared, handler, seen = list->at ? list->at : list->stack;
 
+	address &= list->config.code_mask;
 	if (address == list->found || address == list->last ||
 	    address - list->stack < list->stack_end - list->stack ||
 	    runtime_read(config->bytes, address))
 		return 0;
-	if ((runtime_u32(list, config->type) & 0xff) != config->type_value)
+	if ((runtime_u32(list, config->type) >> (config->type & 3) * 8 & 0xff) !=
+	    config->type_value)
 		return 0;
-	handler = runtime_u64(list, config->handler);
-	shared = runtime_u64(list, config->shared);
+	handler = runtime_u64(list, config->handler) & HANDLER_ADDRESS;
+	shared = runtime_reference(list, config->shared);
+	if (handler)
+		handler += list->config.stack.anchor_return;
 	if (handler && (handler < seen || handler >= list->nearest))
 		return 0;
 	main = shared + config->main;
 	if (!(list->config.flags & RUNTIME_MAIN_WITHIN)) {
-		if (runtime_read_word(main))
+		if (runtime_read_reference(list, main))
 			return 0;
 		main = list->word;
 	}
-	if (main != address && (runtime_read_word(main + config->shared) || list->word != shared))
+	if (main != address &&
+	    (runtime_read_reference(list, main + config->shared) || list->word != shared))
 		return 0;
 	if (handler) {
 		list->found = address;
@@ -57,6 +63,8 @@ GLOBAL int runtime_try_state(u64 address)
 	}
 	return 0;
 }
+
+GLOBAL int runtime_take_stack(void); /* stacked.bpf.h */
 
 /* Takes the state that was found. Returns 0 to go on, or 1 at the end. */
 INLINE int runtime_take_state(struct runtime_list *list)
@@ -70,6 +78,8 @@ INLINE int runtime_take_state(struct runtime_list *list)
 	if (!list->found || runtime_read(config->bytes, list->found))
 		return runtime_end(list, list->last ? RUNTIME_WHOLE : RUNTIME_NO_ROOT);
 	list->state = list->found;
+	if (list->config.flags & RUNTIME_STACKED)
+		return runtime_take_stack();
 	list->node = runtime_u64(list, config->frame);
 	list->end = list->instruction = 0;
 	if (list->config.flags & RUNTIME_ARRAY) {
@@ -126,12 +136,15 @@ GLOBAL int runtime_leave_state(void)
 	if (!walk)
 		return 1;
 	struct runtime_list *list = &walk->list;
+	u64 above = list->config.stack.anchor_return;
 
 	if (list->is_main)
 		return runtime_end(list, RUNTIME_WHOLE);
-	if (runtime_read_word(list->nearest))
+	if (runtime_read_word(list->nearest - above + list->config.anchor_previous))
 		return runtime_end(list, RUNTIME_CUT_READ);
+	list->word &= HANDLER_ADDRESS;
 	if (list->word) {
+		list->word += above;
 		/* so it comes to an end */
 		if (list->word <= list->nearest || list->word >= list->stack_end)
 			return runtime_end(list, RUNTIME_CUT_READ);
@@ -214,10 +227,14 @@ GLOBAL u64 runtime_object(u64 address)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk || runtime_read_slot(walk, address))
+	if (!walk)
 		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
+
+	list->word = address;
+	if (!(config->flags & RUNTIME_STACKED) && runtime_read_slot(walk, address))
+		return 0;
 	struct runtime_object *known = &list->object[list->word >> 5 & (RUNTIME_CODES - 1)];
 
 	if (known->address == list->word)
@@ -226,7 +243,7 @@ GLOBAL u64 runtime_object(u64 address)
 	    (runtime_u32(list, config->object_type) & config->object_mask) != config->object_value)
 		return 0;
 	known->address = list->word;
-	known->code = runtime_u64(list, config->object_code);
+	known->code = runtime_reference(list, config->object_code) - config->stack.code_head;
 	return known->code;
 }
 
@@ -254,9 +271,18 @@ GLOBAL u64 runtime_leaf_instruction(u64 instruction, u64 first)
 	if (!walk)
 		return instruction;
 	u64 bytes = runtime_u32(&walk->list, walk->list.config.count) * 4ull;
+	u32 only = walk->list.config.stack.leaf_place;
 
 	walk->window_bytes = 0;
 	walk_leaf(walk);
+	if (only) {
+		u64 place = walk->window[only & (RUNTIME_SCAN_WORDS - 1)];
+
+		if (place - first - 1 < bytes)
+			return place;
+		/* at the beginning, no place is that of the function yet */
+		return instruction - first - 1 < bytes ? instruction : first;
+	}
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_SCAN_WORDS; i++)
 		if (walk->window[i] - first - 1 < bytes)

@@ -372,7 +372,10 @@ INLINE int walk_leave(struct walk *walk, u64 address)
 	return walk_next(walk, cfa, ra);
 }
 
-/* Takes one frame. Returns 0 to go on, or 1 at the end, with walk->reason. */
+/*
+ * Takes one frame. Returns 0 to go on, or 1 at the end, with walk->reason. The walk may then go on
+ * all the same, if runtime_refuse() returns 0.
+ */
 GLOBAL int walk_step(void)
 {
 	struct walk *walk = walk_state();

@@ -145,13 +145,30 @@ struct runtime_list {
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
-	u64 end;	 /* RUNTIME_ARRAY: the outermost frame */
-	u64 instruction; /* RUNTIME_ARRAY: of the innermost frame, until it is taken */
+	u64 end; /* RUNTIME_ARRAY: the outermost frame */
+	/*
+	 * RUNTIME_ARRAY: of the innermost frame, until it is taken. RUNTIME_STACKED: of the next
+	 * frame; 0: its native frame has it
+	 */
+	u64 instruction;
+	/* RUNTIME_STACKED */
+	u32 stacked;	    /* flag: the next frame is on the stack of `state`, or in its trace */
+	u32 skip;	    /* flag: the next frame belongs to the function before */
+	u32 traced;	    /* enum runtime_traced: what is to be done for the frames of a trace */
+	u64 link, function; /* of the frame that is taken */
+	u64 next;	    /* LINK_CONTINUES: the caller's instruction */
+	u32 ends;	    /* flag: native code called the function */
+	u64 below; /* bytes from the last frame's base to that of the next; 0: the same again */
+	u64 entries, constants; /* of a snapshot; of its trace */
+	u32 entry_count, depth; /* entries; slots of the frames that are left */
+	/* a binary search in an array of the process, for the last key that is not above `wanted` */
+	u64 search, stride;
+	u32 low, high, wanted, mask;
 	/* RUNTIME_NAMES */
 	u64 unnamed;	 /* code that no event has told of, whose caller comes next; 0: none */
 	u64 caller;	 /* of `unnamed`: its code; 0: none */
 	u64 called_at;	 /* its instruction */
-	u64 name;	 /* of the code that is told of now; 0: none */
+	u64 name, named; /* of the code that is told of now, as in its event */
 	u32 fingerprint; /* of `unnamed` */
 	u32 asks;	 /* enum runtime_asks: what is to be done for `unnamed` */
 	u32 call;	 /* the instruction of the call; 0: not read */
@@ -233,8 +250,10 @@ struct walk {
 
 	/* frames of an interpreter's code: where the caller's begins, and their number above */
 	u64 mark[RECORD_FRAMES_MAX];
-	u64 marked; /* the address of the first one */
+	u64 marked, last_marked; /* the addresses of the first one and of the last one */
 	u32 marks;
+	u64 made; /* the address in code made at run time that the walk has left first; 0: none */
+	u32 is_part;	   /* flag: the leaf is a part of an interpreter that the loop has called */
 	u32 is_list_first; /* flag: the walk takes the list before the stack */
 	u32 before;	   /* words of the list before the frames */
 	struct runtime_list list;
@@ -294,7 +313,8 @@ static inline void walk_init(struct walk *walk)
 	walk->code_start = walk->code_end = 0;
 	walk->area_levels = 0;
 	walk->marks = 0;
-	walk->is_list_first = walk->before = 0;
+	walk->is_list_first = walk->before = walk->is_part = 0;
+	walk->made = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

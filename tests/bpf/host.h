@@ -41,6 +41,7 @@ struct host {
 	u64 word[RECORD_RUNTIME_WORDS_MAX]; /* of a runtime's frames */
 	u64 thread;			    /* pointer */
 	u64 list_time;			    /* ns: walk_list_time() */
+	bool may_list;			    /* walk_may_list() */
 	u64 leaf[RUNTIME_SCAN_WORDS];	    /* registers */
 	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
@@ -161,6 +162,11 @@ static HOST_UNUSED u64 walk_list_time(void)
 	return host.list_time;
 }
 
+static HOST_UNUSED int walk_may_list(void)
+{
+	return host.may_list;
+}
+
 static HOST_UNUSED u64 walk_thread_pointer(void)
 {
 	return host.thread;
@@ -201,7 +207,7 @@ static HOST_UNUSED u32 host_walk(void)
 {
 	for (u32 i = 0;; i++) {
 		assert(i <= RECORD_FRAMES_MAX);
-		if (walk_step())
+		if (walk_step() && runtime_refuse())
 			return i;
 		assert(host.walk.reason == WALK_GOES_ON);
 	}

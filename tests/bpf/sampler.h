@@ -423,6 +423,11 @@ static u64 walk_list_time(void)
 	return 0;
 }
 
+static int walk_may_list(void)
+{
+	return 0;
+}
+
 static u64 walk_thread_pointer(void)
 {
 	return sampler.task.thread.fsbase;

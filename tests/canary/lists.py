@@ -19,7 +19,7 @@ import hostile
 
 HZ = 1999
 SAFE, GRANTED = 0, 1
-EVENT, LIST = 10472, 8 * 2304 + 8       # bytes of an event, and of a list: bpf/abi.h
+EVENT, LIST = 10480, 8 * 2304 + 8       # bytes of an event, and of a list: bpf/abi.h
 TOLD, LISTED = (4 << 20, 1024), (32 << 20, 64)  # bytes at once, ns for a byte: bpf/abi.h
 SAMPLES = 200       # of each phase and victim, as in list_worker.c
 THRIFT = 64         # tests/canary/thrifty.bpf.h

@@ -53,6 +53,32 @@ static void lead_to_states(struct runtime_config *config)
 	state->main &= 0x38;
 }
 
+/* The same for a stack of values, and its traces. */
+static void lead_to_stacks(struct runtime_config *config)
+{
+	struct runtime_stack *values = &config->stack;
+
+	lead_to_states(config);
+	config->flags |= RUNTIME_STACKED | RUNTIME_OBJECT | RUNTIME_ANCHOR_LIST;
+	config->state.end &= 0x38;
+	config->node_bytes = values->head = 32;
+	config->previous &= 0x1c;
+	config->code &= 0x1c;
+	config->object_code &= 0x78;
+	config->anchor_previous &= 0x78;
+	values->continued &= 0x1c;
+	values->callback &= 0x1c;
+	values->slots &= 3;
+	values->code_head &= 0x78;
+	values->anchor_state &= 0x78;
+	values->anchor_place &= 0x7c;
+	values->anchor_return &= 0x78;
+	values->trace_base &= 0xf8;
+	config->trace.bytes &= RUNTIME_TRACE_BYTES - 1;
+	config->trace.number &= 0xfc;
+	config->trace.traces &= 0xf8;
+}
+
 static void take_config(const u8 **data, size_t *size, struct runtime_config *config)
 {
 	u8 plain = 0;
@@ -68,9 +94,12 @@ static void take_config(const u8 **data, size_t *size, struct runtime_config *co
 	config->code_mask |= ~7ull;
 	if (plain & 4)
 		lead_to_states(config);
+	if (plain & 8)
+		lead_to_stacks(config);
 	if (plain < 128)
 		return;
-	config->node_bytes = RUNTIME_NODE_BYTES;
+	if (!(plain & 8))
+		config->node_bytes = RUNTIME_NODE_BYTES;
 	config->code &= 0x78;
 	config->instruction &= 0x7c;
 	config->border &= 0x7c;
@@ -123,6 +152,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		host.walk.frames++;
 		runtime_mark(STACK + 64 * (i + 1), HEAP);
 	}
+	/* code that a runtime made, in a native frame */
+	host.may_list = true;
+	host.walk.reg[REG_RSP] = STACK;
+	host.walk.address = HEAP + 64;
+	host.walk.is_part = heap[0] & 1;
+	runtime_leave_by_anchor(host.walk.address, STACK);
+	host.walk.reason = REASON_cut_not_a_call;
+	runtime_refuse();
+	host.walk.reason = WALK_GOES_ON;
 	if (runtime_begin() == 0)
 		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
 			;

@@ -19,8 +19,8 @@ NAMES = 99.0  # of frames that the interpreter has a name for
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
-LUA_MAPPING = "[lua]"
-SCRIPT_MAPPINGS = "[python]", LUA_MAPPING
+LUA_MAPPINGS = "[lua]", "[luajit]"
+SCRIPT_MAPPINGS = "[python]", *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua"
 
 Frame = collections.namedtuple("Frame", "name file line")
@@ -51,7 +51,7 @@ def frames_of(profile, sample, called):
             continue
         function = profile.functions[location["functions"][0]]
         name = function["name"]
-        if profile.mappings[location["mapping"]]["file"] == LUA_MAPPING:
+        if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
             name = lua_name(function, sample["values"][0], called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames

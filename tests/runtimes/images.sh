@@ -98,6 +98,8 @@ while IFS=$'\t' read -r name root rest <&3; do
 	[[ $name != py-spy && $name == *$only* ]] || continue
 	if [ "$root" = - ]; then
 		echo "$name: $rest"
+	elif [[ $program == */luajit* ]]; then
+		echo "$name: has no memory image yet"
 	elif [[ $program == */lua* && " $of_lua " != *" ${name// /_} "* ]]; then
 		echo "$name: has the layout of another release"
 	elif [ "${program#* }" != "$program" ]; then

@@ -247,6 +247,12 @@ get debian lua-sid sid lua5.4 lua5.5
 have 'lua5.4 of sid' "$tree" calls.lua /usr/bin/lua5.4
 have 'lua5.5 of sid' "$tree" calls.lua /usr/bin/lua5.5
 
+for suite in bullseye bookworm trixie sid; do
+	get debian luajit-$suite $suite luajit
+	have "luajit of $suite, interpreted" "$tree" calls.lua '/usr/bin/luajit -joff'
+	have "luajit of $suite" "$tree" calls.lua /usr/bin/luajit
+done
+
 # ---- servers with Lua in them ----
 
 for suite in bookworm trixie sid; do

@@ -137,6 +137,9 @@ unsigned char *build_python_finish(const struct build_python *python, size_t *re
 	add_symbols(python, &elf);
 	build_elf_section(&elf, ".rela.dyn", SHT_RELA, 0, python->relocation,
 			  python->relocations * sizeof(*python->relocation));
+	if (python->rodata)
+		build_elf_section(&elf, ".rodata", SHT_PROGBITS, 0, python->rodata,
+				  python->rodata_size);
 	if (python->eh_frame)
 		build_elf_section(&elf, ".eh_frame", SHT_PROGBITS, BUILD_ELF_EH_FRAME,
 				  python->eh_frame, python->eh_frame_size);

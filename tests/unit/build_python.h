@@ -29,6 +29,8 @@ struct build_python {
 	const char *needs; /* a library; NULL: none */
 	const void *eh_frame;
 	size_t eh_frame_size;
+	const void *rodata; /* NULL: no such section */
+	size_t rodata_size;
 };
 
 /* Nothing but _PyRuntime, of `size` bytes, and the types. */

@@ -12,6 +12,7 @@
 #include "worker/process/process.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
+#include "worker/runtime/runtime.h"
 
 #define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process; twice as much waits out its grace */
 
@@ -93,6 +94,30 @@ void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_en
 	ret_entry->runtime = object->table->runtime;
 }
 
+/* Returns a mapping of a runtime that makes code while a program runs, or NULL: none is ready. */
+static const struct mapping *find_maker(const struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+		const struct object *object = mapping->object;
+
+		if (object && object->setup && object->state >= OBJECT_READY && object->table &&
+		    object->setup->config.flags & RUNTIME_STACKED)
+			return mapping;
+	}
+	return NULL;
+}
+
+/* Names the config of the runtime that may have made the code of an anonymous mapping. */
+static void set_maker(const struct mapping *mapping, const struct mapping_entry *maker,
+		      struct mapping_entry *entry)
+{
+	if (!mapping->object || !mapping->object->anonymous)
+		return;
+	entry->runtime = maker->runtime;
+	entry->bias = maker->bias;
+}
+
 /* Returns the words of the start addresses, padded to an entry. */
 static uint32_t starts_words(size_t count)
 {
@@ -101,13 +126,18 @@ static uint32_t starts_words(size_t count)
 
 static void fill(struct mappings *mappings, u32 *words)
 {
-	struct mapping_entry entry;
+	const struct mapping *maker_mapping = find_maker(mappings);
+	struct mapping_entry entry, maker = {0};
 	uint32_t entries = starts_words(mappings->open_count);
+
+	if (maker_mapping)
+		publisher_entry(maker_mapping, &maker);
 
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		uint64_t start = mappings->open[i].start;
 
 		publisher_entry(&mappings->open[i], &entry);
+		set_maker(&mappings->open[i], &maker, &entry);
 		memcpy(words + 2 * i, &start, sizeof(start));
 		memcpy(words + entries + i * (sizeof(entry) / sizeof(u32)), &entry, sizeof(entry));
 		mappings->open[i].flags = publisher_flags(mappings->open[i].object);

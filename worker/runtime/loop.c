@@ -20,6 +20,7 @@
 #define TWO_BYTE_OPCODE	 0x0fu
 #define NEAR_BRANCH	 0x80u /* jcc rel32: 0f 80 to 0f 8f */
 #define NEAR_BRANCH_MASK 0xf0u
+#define NEAR_BYTES	 5u /* of a near call or jump */
 
 /* The bytes of a function or a part. */
 struct code {
@@ -314,4 +315,53 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 	if (start == 0)
 		return -ENOTSUP;
 	return find_all(image, start, size, ret_ranges);
+}
+
+/* ---- code by hand ---- */
+
+/* Returns the first address of code that is behind a call of other code of the image, or 0. */
+static uint64_t behind_call(struct image *image, const struct code *code)
+{
+	struct image_place place;
+
+	for (size_t at = 0; at + NEAR_BYTES < code->size; at++) {
+		if (code->bytes[at] == NEAR_CALL &&
+		    image_address_place(image, target_of(code, at, true), &place) == 0)
+			return code->address + at + NEAR_BYTES;
+	}
+	return 0;
+}
+
+int loop_entered_by(struct image *image, const struct exported *exported, const char *name,
+		    uint64_t *ret_inside)
+{
+	struct callees callees guard_callees = {0};
+	struct code function guard_code = {0}, loop guard_code = {0};
+	uint64_t start = 0, size = LOOP_BYTES_MIN;
+	struct exported_symbol symbol;
+	int r = init_callees(&callees);
+
+	if (r < 0)
+		return r;
+	if (!exported_find(exported, name, &symbol))
+		return -ENOTSUP;
+	r = read_code(image, symbol.address, symbol.size, &function);
+	if (r < 0)
+		return r;
+	callees.count = add_targets(&function, true, callees.target, 0);
+	qsort(callees.target, callees.count, sizeof(*callees.target), by_value);
+	r = unwind_function_ranges(image, callees.target, callees.count, callees.start,
+				   callees.end);
+	if (r < 0)
+		return -ENOTSUP;
+	find_largest(&callees, &start, &size);
+	if (start == 0)
+		return -ENOTSUP;
+	r = read_code(image, start, size, &loop);
+	if (r < 0)
+		return r;
+	*ret_inside = behind_call(image, &loop);
+	if (*ret_inside == 0)
+		return -ENOTSUP;
+	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/reader.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/lua_names.h"
+#include "worker/runtime/lua_text.h"
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -26,7 +27,6 @@
 
 #define SOURCE_BYTES 256u
 #define CALLED_BYTES (RUNTIME_TEXT_BYTES - TEXT_AT) /* of a caller's name, with its NUL */
-#define CHUNK_LINE   60u /* characters of a chunk's first line: LUA_IDSIZE */
 
 /* Finds the characters of a text. */
 static int find_text(const struct lua_layout *layout, const struct memory *memory,
@@ -64,49 +64,6 @@ static int read_source(const struct lua_layout *layout, const struct memory *mem
 	return memory_read(memory, address, ret_source, size);
 }
 
-/* Writes what the compiler was told: a file, a name, or the first line of the program's text. */
-static void write_file(const char *source, char *ret_file, size_t size)
-{
-	const size_t line = strcspn(source, "\n");
-	const char *rest = "";
-	size_t shown = line;
-
-	if (source[0] == '@' || source[0] == '=') {
-		snprintf(ret_file, size, "%s", source + 1);
-		return;
-	}
-	if (shown > CHUNK_LINE)
-		shown = CHUNK_LINE;
-	if (source[shown] != '\0')
-		rest = "...";
-	snprintf(ret_file, size, "[string \"%.*s%s\"]", (int)shown, source, rest);
-}
-
-static void write_name(const struct told_code *code, const char *source, char *ret_name,
-		       size_t size)
-{
-	const char *file = code->file, *slash = strrchr(file, '/');
-
-	if (source[0] == '@' && slash)
-		file = slash + 1;
-	if (code->first_line == 0)
-		snprintf(ret_name, size, "main chunk");
-	else
-		snprintf(ret_name, size, "function <%.*s:%u>", (int)size - 32, file,
-			 code->first_line);
-}
-
-/* Returns whether a text can be a name: Lua's own, as "(for state)", are none. */
-static bool is_name(const char *text)
-{
-	if (text[0] == '\0' || text[0] == '(')
-		return false;
-	for (; *text; text++)
-		if ((unsigned char)*text <= ' ' || *text == 0x7f)
-			return false;
-	return true;
-}
-
 /* Replaces the name by that which the caller has for the function, if there is one. */
 static void take_callers_name(const struct lua_layout *layout, const struct memory *memory,
 			      struct told *told)
@@ -128,7 +85,7 @@ static void take_callers_name(const struct lua_layout *layout, const struct memo
 		size = sizeof(text);
 	if (memory_read(memory, address, text, size) < 0 || !memchr(text, '\0', size))
 		return;
-	if (is_name(text))
+	if (lua_text_is_name(text))
 		snprintf(code->name, sizeof(code->name), "%s", text);
 }
 
@@ -149,8 +106,7 @@ static int read_names(const struct lua_layout *layout, const struct memory *memo
 	r = read_source(layout, memory, code, source);
 	if (r < 0)
 		return r;
-	write_file(source, ret_code->file, sizeof(ret_code->file));
-	write_name(ret_code, source, ret_code->name, sizeof(ret_code->name));
+	lua_text_write(ret_code, source);
 	return 0;
 }
 

@@ -75,7 +75,7 @@ void lua_names_set(struct runtime_config *config, const struct lua_layout *layou
 	names->variables = layout->code_variables;
 	names->variable_count = layout->code_variables_count;
 	names->opcode_bits = table->opcode_bits;
-	names->call = table->call;
+	names->call = names->other_call = table->call;
 	names->jump = table->jump;
 	memcpy(names->form, table->form, sizeof(names->form));
 }

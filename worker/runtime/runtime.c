@@ -7,10 +7,12 @@
 #include "object/elf/exported.h"
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
+#include "worker/runtime/luajit.h"
 
 static const struct runtime_handler *const handlers[] = {
 	&cpython_handler,
 	&lua_handler,
+	&luajit_handler,
 };
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)

@@ -14,6 +14,7 @@
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/lua_layout.h"
+#include "worker/runtime/luajit_layout.h"
 
 struct image;
 struct memory;
@@ -42,6 +43,7 @@ struct runtime_setup {
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;
+		struct luajit_layout luajit;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

@@ -28,6 +28,7 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	ret_told->called = event->name;
 	ret_told->called_by = event->called_by;
 	ret_told->called_in = event->called_in;
+	ret_told->named = event->named;
 	if (event->name)
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->handler = setup->handler;

@@ -210,11 +210,12 @@ struct scripts {
 	const struct object *owner; /* the interpreter; a process may have several */
 	uint32_t runtime;	    /* enum runtime */
 	bool hides;		    /* the interpreter's own frames */
-	bool by_loop;  /* each frame of the loop has one function: runtime_setup.loop */
-	bool by_group; /* each one has a group: runtime_setup.has_groups */
-	bool is_cut;   /* further functions are not known, and no marker says so yet */
-	size_t early;  /* functions that have no frame of the loop any more */
-	size_t bare;   /* innermost frames of the loop that have no function yet */
+	bool by_loop;	 /* each frame of the loop has one function: runtime_setup.loop */
+	bool by_group;	 /* each one has a group: runtime_setup.has_groups */
+	bool makes_code; /* the list also has the functions of code made at run time */
+	bool is_cut;	 /* further functions are not known, and no marker says so yet */
+	size_t early;	 /* functions that have no frame of the loop any more */
+	size_t bare;	 /* innermost frames of the loop that have no function yet */
 };
 
 static bool is_interpreter(const struct mapping *mapping)
@@ -279,12 +280,13 @@ static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapp
  */
 static bool is_hidden(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
-	if (!scripts->hides)
+	if (!scripts->hides || !mapping || !mapping->object)
 		return false;
+	if (mapping->object->anonymous)
+		return scripts->makes_code;
 	if (is_of_loop(scripts, mapping, frame))
 		return true;
-	return mapping && mapping->object && mapping->object == scripts->owner &&
-	       language_of_runtime(mapping->object->runtime) &&
+	return mapping->object == scripts->owner && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
@@ -326,6 +328,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (scripts->owner) {
 		scripts->runtime = scripts->owner->runtime;
 		scripts->by_group = scripts->owner->setup->has_groups;
+		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED;
 	} else {
 		scripts->runtime = any_runtime(process);
 	}

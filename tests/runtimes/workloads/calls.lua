@@ -10,6 +10,11 @@ local load = loadstring or load
 local report = arg[1]
 local ROUNDS, STEP, DEPTH = 5, 31, 100
 local observed = true
+-- compiled code calls no hooks
+local is_compiled = jit and jit.status()
+if is_compiled then
+	jit.off()
+end
 
 local function burn(rounds)
 	local total = 0
@@ -89,7 +94,8 @@ end
 local function observe()
 	local stack, thread = {}, running()
 	add_frames(stack, function(level)
-		return debug.getinfo(level + 4, "Slnf")	-- this one, add_frames(), observe(), the hook's function
+		-- this one, add_frames(), observe(), the hook's function. LuaJIT has left this one.
+		return debug.getinfo(level + (jit and 3 or 4), "Slnf")
 	end)
 	while resumed_by[thread] do
 		thread = resumed_by[thread]
@@ -323,10 +329,147 @@ local function by_made()
 	return r
 end
 
+-- ---- functions that LuaJIT puts into one trace ------------------------------------------------
+
+local function rounds_of(n)
+	return observed and n / 200 or n
+end
+
+local function scale(a, b)
+	local r = a * 3 + b
+	r = r % 1009
+	r = r * r + 7
+	r = r % 2003
+	return r
+end
+
+local function mix(a, b)
+	local r = scale(a, b)
+	r = r + scale(b, a)
+	return r % 5003
+end
+
+local function by_inlining()
+	local total = 0
+	for i = 1, rounds_of(20000) do
+		total = (total + mix(i, total)) % 100003
+	end
+	return total
+end
+
+-- The compiler knows the code of such a closure, and not the closure.
+local function apply(f, n)
+	local total = 0
+	for i = 1, n do
+		total = (total + f(i)) % 100003
+	end
+	return total
+end
+
+local function by_closures()
+	local total = 0
+	for i = 1, 5 do
+		total = total + apply(function(x)
+			local r = scale(x, i)
+			return r
+		end, rounds_of(4000))
+	end
+	return total
+end
+
+local shape = setmetatable({}, {
+	__index = function(t, k)
+		local r = scale(k, 5)
+		return r
+	end,
+	__add = function(t, k)
+		local r = scale(k, 7)
+		return r
+	end,
+})
+
+local function by_inlined_operators()
+	local total = 0
+	for i = 1, rounds_of(20000) do
+		total = (total + shape[i]) % 100003
+		total = total + (shape + i)
+		total = total % 100003
+	end
+	return total
+end
+
+local function first_of(...)
+	local a, b = ...
+	local r = scale(a, b)
+	return r
+end
+
+local function by_arguments()
+	local total = 0
+	for i = 1, rounds_of(20000) do
+		total = (total + first_of(i, total, i)) % 100003
+	end
+	return total
+end
+
+local function keep(list, i)
+	local r = {i, {i}}
+	list[i % 100 + 1] = r
+	return #list
+end
+
+local function by_collected()
+	local total, list = 0, {}
+	for i = 1, rounds_of(20000) do
+		total = total + keep(list, i)
+	end
+	return total
+end
+
+local function down(n)
+	if n < 2 then
+		return n
+	end
+	local r = down(n - 1)
+	r = r + down(n - 2)
+	return r
+end
+
+local function by_recursive_trace()
+	local r = down(12)
+	return r
+end
+
+-- A function of C calls one of Lua.
+local is_ffi, ffi = pcall(require, "ffi")
+local compare, numbers
+if is_ffi then
+	ffi.cdef("void qsort(void *, size_t, size_t, int (*)(const int *, const int *));")
+	numbers = ffi.new("int[8]", 5, 3, 8, 1, 9, 2, 7, 4)
+	compare = ffi.cast("int (*)(const int *, const int *)", function(a, b)
+		local r = burn(200)
+		return a[0] - b[0]
+	end)
+end
+
+local function by_native_code()
+	ffi.C.qsort(numbers, 8, 4, compare)
+	return numbers[0]
+end
+
+local TRACED = {by_inlining, by_closures, by_inlined_operators, by_arguments, by_collected, by_recursive_trace,
+	is_ffi and by_native_code or nil}
+
 local WORK = {by_global, by_tail, by_operators, by_iterator, by_sort, by_gsub, by_pcall, function()
 	local r = recursive(DEPTH)
 	return r
 end, by_coroutine, by_protected_coroutine, by_others, by_garbage, by_made}
+
+if jit then
+	for i = 1, #TRACED do
+		WORK[#WORK + 1] = TRACED[i]
+	end
+end
 
 local function work()
 	for i = 1, #WORK do
@@ -378,6 +521,9 @@ end
 local function finish()
 	observed = false
 	debug.sethook()
+	if is_compiled then
+		jit.on()
+	end
 	write()
 	assert(io.open(report .. ".ready", "w")):close()
 end

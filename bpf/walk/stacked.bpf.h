@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Frames on a stack of values (RUNTIME_STACKED), and the frames of native code that runs them. Pure
+ * C. The includer supplies the environment that bpf/walk/runtime.bpf.h names.
+ */
+#ifndef KEYHOLE_BPF_WALK_STACKED_BPF_H
+#define KEYHOLE_BPF_WALK_STACKED_BPF_H
+
+#include "bpf/walk/late.bpf.h"
+#include "bpf/walk/list.bpf.h"
+#include "bpf/walk/memory.bpf.h"
+#include "bpf/walk/name.bpf.h"
+#include "bpf/walk/state.bpf.h"
+#include "bpf/walk/walk.bpf.h"
+
+#define STACKED_BYTES_MAX (1u << 20) /* of a stack of values: LJ_STACK_MAX of lj_def.h */
+
+GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number); /* runtime.bpf.h */
+GLOBAL int runtime_border(u64 node);
+
+/* ---- traces ---- */
+
+/* The next step for the frames of a trace: list->traced. */
+enum runtime_traced {
+	TRACED_NOT,
+	TRACED_TRACE,	 /* a search for the trace that has the code */
+	TRACED_SNAPSHOT, /* a search for the snapshot of the code */
+	TRACED_FRAME	 /* a search for the entries of the innermost frame that is left */
+};
+
+#define RUNTIME_PLACE_NONE 1u /* an address that is in no code */
+#define INSTRUCTION_BYTES  4u
+
+INLINE void runtime_search(struct runtime_list *list, u64 address, u64 stride, u32 count,
+			   u64 wanted)
+{
+	list->search = address;
+	list->stride = stride;
+	list->low = 0;
+	list->high = count;
+	list->wanted = wanted;
+}
+
+#define TRACES_MAX 64u /* that are looked at where the number of the running one is not there */
+
+/* Begins with the frames of the trace whose code the walk has left first. */
+INLINE void runtime_begin_trace(struct runtime_list *list, u64 shared)
+{
+	const struct runtime_trace *trace = &list->config.trace;
+	u64 number = 0;
+
+	list->instruction = RUNTIME_PLACE_NONE;
+	if (!trace->bytes || trace->bytes > RUNTIME_TRACE_BYTES)
+		return;
+	if (!runtime_read_word(shared + trace->number))
+		number = list->word & 0xffffffff;
+	if (runtime_read_word(shared + trace->traces))
+		return;
+	list->traced = TRACED_TRACE;
+	list->search = list->word;
+	list->low = number;
+	list->high = number + 1;
+	if (number - 1 < RUNTIME_CONSTANTS)
+		return;
+	/* the trace has called the garbage collector, whose number is there */
+	list->low = 1;
+	list->high = TRACES_MAX;
+}
+
+/* Looks at a trace. Returns 0, or 1: there is no other one. */
+INLINE int runtime_try_trace(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+	const struct runtime_trace *trace = &list->config.trace;
+
+	if (list->low >= list->high || runtime_read_word(list->search + list->low * 8ull))
+		return 1;
+	list->low++;
+	if (runtime_read(trace->bytes, list->word))
+		return 0;
+	u64 offset = walk->made - runtime_u64(list, trace->code);
+
+	if (offset >= runtime_u32(list, trace->code_bytes))
+		return 0;
+	list->entries = runtime_u64(list, trace->entries);
+	list->constants = runtime_u64(list, trace->constants);
+	list->mask = 0xffff;
+	runtime_search(list, runtime_u64(list, trace->snapshots) + trace->snapshot_code,
+		       trace->snapshot_bytes,
+		       runtime_u32(list, trace->snapshots_count) >>
+				       (trace->snapshots_count & 2) * 8 &
+			       0xffff,
+		       offset);
+	list->traced = TRACED_SNAPSHOT;
+	return 0;
+}
+
+/* Begins the search for the innermost frame that is left. */
+INLINE void runtime_seek_frame(struct runtime_list *list)
+{
+	list->traced = list->depth ? TRACED_FRAME : TRACED_NOT;
+	list->mask = 0xff;
+	runtime_search(list, list->entries + 3, sizeof(u32), list->entry_count, list->depth);
+}
+
+/* Takes the snapshot that was found. Returns 0, or 1: memory could not be read. */
+INLINE int runtime_take_snapshot(struct runtime_list *list)
+{
+	const struct runtime_trace *trace = &list->config.trace;
+	u64 at = list->search + list->low * list->stride - trace->snapshot_code;
+
+	if (runtime_read(3 * 8, at & ~7ull))
+		return 1;
+	list->entries += 4ull * runtime_u32(list, (at & 4) + trace->snapshot_first);
+	list->entry_count = runtime_u32(list, (at & 4) + trace->snapshot_count) >>
+				    (trace->snapshot_count & 3) * 8 &
+			    0xff;
+	at = list->entries + 4 * list->entry_count;
+	if (runtime_read(2 * 8, at & ~7ull))
+		return 1;
+	u64 place = runtime_u32(list, (at & 4) + 4);
+
+	place = place << 32 | runtime_u32(list, at & 4);
+	list->depth = place & 0xff;
+	list->instruction = (place >> 8) + INSTRUCTION_BYTES;
+	runtime_seek_frame(list);
+	return 0;
+}
+
+/* Reads the constant of an entry into list->word. Returns 0 when it is one, and was read. */
+INLINE int runtime_read_constant(struct runtime_list *list, u64 entry)
+{
+	u64 number = RUNTIME_ENTRY_NUMBER(entry);
+
+	if (number >= RUNTIME_CONSTANTS)
+		return 1;
+	return runtime_read_word(list->constants + (number + 1) * 8);
+}
+
+GLOBAL int runtime_take_link(void);
+
+/* Takes the frame that was found. Returns 0, or 1: it was not found, or memory was not read. */
+INLINE int runtime_take_traced(struct runtime_list *list)
+{
+	u64 at = list->entries + 4 * list->low - 4, object = 0, next = 0;
+
+	if (runtime_read(3 * 8, at & ~7ull))
+		return 1;
+	u32 before = runtime_u32(list, at & 4), function = runtime_u32(list, (at & 4) + 4);
+	u32 link = runtime_u32(list, (at & 4) + 8);
+
+	if (RUNTIME_ENTRY_SLOT(function) != list->depth ||
+	    RUNTIME_ENTRY_SLOT(link) != list->depth + 1 || !(link & RUNTIME_ENTRY_FRAME))
+		return 1;
+	if (!runtime_read_constant(list, function))
+		object = list->word & list->config.code_mask;
+	if (!runtime_read_constant(list, before))
+		next = list->word & list->config.code_mask;
+	if (runtime_read_constant(list, link))
+		return 1;
+	list->link = list->word;
+	list->function = object;
+	list->next = next;
+	list->ends = 0;
+	if (runtime_take_link() || list->below >> 3 > list->depth)
+		return 1;
+	list->depth -= list->below >> 3;
+	runtime_seek_frame(list);
+	return 0;
+}
+
+/* Does a step for the frames of a trace. Returns 0 to go on, or 1 at the end of the list. */
+INLINE int runtime_trace_step(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+	int failed;
+
+	if (list->traced == TRACED_TRACE) {
+		failed = runtime_try_trace(walk);
+	} else if (list->high > list->low + 1) {
+		u64 middle = list->low + ((list->high - list->low) >> 1);
+		u64 at = list->search + middle * list->stride;
+
+		failed = runtime_read_word(at & ~7ull);
+		if ((list->word >> (at & 7) * 8 & list->mask) <= list->wanted)
+			list->low = middle;
+		else
+			list->high = middle;
+	} else if (list->traced == TRACED_SNAPSHOT) {
+		failed = runtime_take_snapshot(list);
+	} else {
+		failed = runtime_take_traced(list);
+	}
+	if (failed)
+		list->traced = TRACED_NOT;
+	return !list->on;
+}
+
+/* ---- frames ---- */
+
+/* Returns a reference in a frame's head in the window. */
+INLINE u64 runtime_node_reference(const struct walk *walk, u64 node, u32 at)
+{
+	return runtime_node_u64(walk, node, at) >> (at & 4) * 8 & walk->list.config.code_mask;
+}
+
+/*
+ * Begins with the innermost frame of the state in list->memory. The leaf's register has the base
+ * where the leaf is code of the interpreter itself. While code made at run time runs, the base is
+ * that of the frame where this code began.
+ */
+GLOBAL int runtime_take_stack(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_stack *stack = &list->config.stack;
+	u64 base = runtime_reference(list, list->config.state.frame);
+	u64 bottom = runtime_reference(list, list->config.state.end) + stack->slots * 8ull;
+	u64 shared = runtime_reference(list, list->config.state.shared);
+
+	list->instruction = list->skip = list->traced = 0;
+	list->stacked = 1;
+	list->anchor = list->nearest - stack->anchor_return;
+	walk->window_bytes = 0;
+	if (list->last) {
+		/* what resumed another state has its base there */
+	} else if (!runtime_read_reference(list, shared + stack->trace_base) && list->word) {
+		base = list->word;
+		runtime_begin_trace(list, shared);
+	} else if (walk->is_part || walk->mark[0] == list->nearest + 8) {
+		walk_leaf(walk);
+		u64 top = walk->window[stack->leaf_base & (RUNTIME_SCAN_WORDS - 1)];
+
+		if (!(top & 7) && top - bottom < STACKED_BYTES_MAX)
+			base = top;
+	}
+	list->node = base - stack->head;
+	list->end = bottom - stack->head;
+	return 0;
+}
+
+/* Returns how far the caller's base is below that of a frame, or 0: memory could not be read. */
+INLINE u64 runtime_below(struct runtime_list *list, u64 link)
+{
+	if (link & LINK_KIND)
+		return link & ~(u64)LINK_BITS;
+	if (runtime_read_word((link - 4) & ~7ull))
+		return 0;
+	return 8 * (list->config.stack.slots + (list->word >> ((link - 4) & 4) * 8 >> 8 & 0xff));
+}
+
+/*
+ * Takes the frame of list->link and what is with it. Returns 0, with list->below, or 1 at the end.
+ */
+GLOBAL int runtime_take_link(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_config *config = &list->config;
+	u64 code = list->skip ? 0 : runtime_object(list->function), place = list->instruction;
+	u32 kind = list->link & LINK_BITS;
+	int r = 0;
+
+	list->below = 0;
+	if (list->unnamed && !list->skip) {
+		/* this frame comes again when its caller's name is known */
+		runtime_ask(list, code, place);
+		return 0;
+	}
+	if (code && !place &&
+	    !runtime_read_reference(list, list->anchor + config->stack.anchor_place))
+		place = list->word;
+	list->may_name = config->flags & RUNTIME_NAMES && !(kind & LINK_KIND);
+	if (code)
+		r = runtime_frame(code, place, 0);
+	if (r)
+		return runtime_end(list, r);
+	if (list->ends && runtime_border(0))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	list->skip = kind == LINK_ARGUMENTS;
+	list->instruction = 0;
+	if (kind == LINK_CONTINUES)
+		list->instruction = list->next;
+	if (!(kind & LINK_KIND))
+		list->instruction = list->link;
+	list->below = runtime_below(list, list->link);
+	if (!list->below)
+		return runtime_end(list, RUNTIME_CUT_READ);
+	return 0;
+}
+
+/* Reads the head in the window into list->link and what is with it. */
+GLOBAL int runtime_read_head(u64 node)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_config *config = &list->config;
+	u64 called = runtime_node_reference(walk, node, config->stack.callback);
+	u32 kind;
+
+	list->link = runtime_node_reference(walk, node, config->previous);
+	list->function = runtime_node_reference(walk, node, config->code);
+	list->next = runtime_node_reference(walk, node, config->stack.continued);
+	kind = list->link & LINK_BITS;
+	list->ends = (kind & LINK_KIND) == LINK_NATIVE || (kind == LINK_CONTINUES && called == 1);
+	return 0;
+}
+
+/* Takes a frame of the stack. Returns 0 to go on, or 1 at the end. */
+INLINE int runtime_stack_step(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+	u64 node = list->node;
+
+	if (node <= list->end) {
+		list->node = list->stacked = 0;
+		return 0;
+	}
+	if (runtime_read_node(walk, BOUND((u64)list->config.node_bytes, RUNTIME_NODE_BYTES + 1),
+			      node))
+		return runtime_end(list, RUNTIME_CUT_READ);
+	runtime_read_head(node);
+	if (runtime_take_link())
+		return 1;
+	list->node = node - list->below;
+	if (list->node < list->end || list->node > node)
+		return runtime_end(list, RUNTIME_CUT_READ);
+	return 0;
+}
+
+/* Takes a frame of the stack or of a trace. Returns 0 to go on, or 1 at the end. */
+GLOBAL int runtime_stacked_step(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct runtime_list *list = &walk->list;
+
+	if (list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	if (walk_work(walk) >= walk->look_at && walk_late())
+		return runtime_end(list, RUNTIME_CUT_BUDGET);
+	return list->traced ? runtime_trace_step(walk) : runtime_stack_step(walk);
+}
+
+/* ---- the frame of native code ---- */
+
+#define ANCHORS	     32u   /* places above the stack pointer that are looked at */
+#define ANCHOR_ALIGN 16ull /* System V x86-64 psABI: where the stack pointer is at a call */
+#define ANCHOR_REACH 80u   /* bytes of a native frame: CFRAME_SIZE of lj_frame.h */
+
+/* Returns whether there is a native frame at an address, whose bytes are in the window. */
+GLOBAL int runtime_is_anchor(u64 at)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	u64 place = at - walk->window_start + list->config.stack.anchor_state;
+	u64 state = walk->window[place >> 3 & (WALK_WINDOW_BYTES / 8 - 1)] & list->config.code_mask;
+
+	return runtime_is_address(state) &&
+	       !walk_read(&list->word, 8, state + list->config.state.handler) &&
+	       (list->word & HANDLER_ADDRESS) == at;
+}
+
+/*
+ * Returns the native frame at an address of the stack or above it, or 0. Words that a read has left
+ * out are those of an earlier read: what they lead to is no native frame around them.
+ */
+GLOBAL u64 runtime_find_anchor(u64 sp)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	u64 rest = 4096 - (sp & 4095), failed, at = (sp + ANCHOR_ALIGN - 1) & ~(ANCHOR_ALIGN - 1);
+
+	sp &= ~7ull;
+	walk->reads++;
+	walk->window_start = sp;
+	walk->window_bytes = 0;
+	failed = walk_read(walk->window, ANCHORS * ANCHOR_ALIGN, sp);
+	if (HIDE(walk, failed) &&
+	    walk_read(walk->window, BOUND(rest, ANCHORS * ANCHOR_ALIGN + 1), sp))
+		return 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < ANCHORS; i++, at += ANCHOR_ALIGN)
+		if (runtime_is_anchor(at))
+			return at;
+	return 0;
+}
+
+/*
+ * Goes on with the native frame of the interpreter's own code that runs code at an address, where
+ * the stack pointer is sp. Returns 0 then.
+ */
+GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || walk_has_copy(walk) || table_find_mapping(address) || !walk->mapping_runtime)
+		return 1;
+	if (!walk_may_list() || runtime_copy_config(walk) ||
+	    !(walk->list.config.flags & RUNTIME_STACKED))
+		return 1;
+	u64 anchor = runtime_find_anchor(sp);
+
+	if (!anchor)
+		return 1;
+	if (!walk->made)
+		walk->made = address;
+	walk->valid = 1u << REG_RSP;
+	walk->chained = 0;
+	return walk_next(walk, anchor, walk->list.config.stack.inside + walk->list.bias);
+}
+
+/*
+ * Looks for another way where the walk has ended at a return address that cannot be one. The
+ * interpreter's own code calls parts of itself, and functions with much on the stack, which no rule
+ * describes: such a frame is left by the native frame around it. Returns 0 then.
+ */
+GLOBAL int runtime_refuse(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || walk->list.result != RUNTIME_NONE_MET)
+		return 1;
+	u64 sp = walk->reg[REG_RSP], marks = walk->marks, address = walk->last_marked;
+
+	if (walk->reason == REASON_cut_zero_return && rule_flags(walk->rule) & RULE_FLAG_RUNTIME) {
+		address = walk->address;
+	} else {
+		u64 last = BOUND(marks - 1, RECORD_FRAMES_MAX);
+
+		if (walk->reason != REASON_cut_not_a_call || !marks ||
+		    walk->mark[last] >> MARK_FRAME_SHIFT != walk->frames - 1)
+			return 1;
+		/* the frame that the walk has left begins at most so far below */
+		sp -= ANCHOR_REACH;
+		marks = last;
+	}
+	if (runtime_leave_by_anchor(address, sp))
+		return 1;
+	if (walk->frames == 1) {
+		walk->is_part = 1;
+		walk->made = 0;
+	}
+	walk->marks = marks;
+	walk->reason = WALK_GOES_ON;
+	return 0;
+}
+
+#endif

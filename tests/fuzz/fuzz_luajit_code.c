@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/runtime/luajit.h"
+#include "worker/runtime/luajit_layout.h"
+#include "worker/runtime/told.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct luajit_build builds[] = {
+	{LUAJIT_BETA, 8, 232, 132},
+	{LUAJIT_BETA, 16, 352, 192},
+	{1737090214, 16, 352, 192},
+};
+
+/* The first byte is the build, the second one an instruction; an event follows. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct runtime_setup setup = {.handler = &luajit_handler};
+	struct event_code event = {.code = 0};
+	struct told told;
+
+	if (size < 2 || size - 2 > sizeof(event) ||
+	    luajit_layout_find(&builds[data[0] % 3], &setup.layout.luajit) < 0)
+		return 0;
+	memcpy(&event, data + 2, size - 2);
+	if (told_read(&setup, NULL, &event, &told) < 0)
+		return 0;
+	if (!memchr(told.code.name, 0, sizeof(told.code.name)) ||
+	    !memchr(told.code.file, 0, sizeof(told.code.file)) ||
+	    told.lines.size > sizeof(told.table))
+		abort();
+	for (uint32_t i = 0; i < 8; i++)
+		if (told.handler->find_line(&told.lines, 4u * data[1] + i) > INT32_MAX)
+			abort();
+	told.handler->find_line(&told.lines, UINT32_MAX);
+	return 0;
+}

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/runtimes/luajit_layout.sh [write]: compares worker/runtime/luajit_layout.def with the headers of the
+# releases of LuaJIT that Debian has as source packages. One TAP stream. `write` prints the rows instead.
+# Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes.
+
+cd "$(dirname "$0")/../.." || exit 1
+folder=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes/luajit-headers
+mkdir -p "$folder" || exit 1
+mirror=$(tests/kernels/mirror.sh)
+columns='2.1.0~beta3+dfsg.orig.tar.gz 2.1.0~beta3+git20220320+dfsg.orig.tar.gz 2.1.0+openresty20250117.orig.tar.xz'
+same=2.1.0+openresty20251030.orig.tar.xz=2.1.0+openresty20250117.orig.tar.xz	# packages whose rows are equal
+# Debian's patches of 2017, which the mirror has no longer: lua_close() of the package loads at 132, not 128
+patched='shared_main shared_running'
+
+cat >"$folder/rows.c" <<'END'
+#include <stddef.h>
+#include <stdio.h>
+#include "lj_obj.h"
+#include "lj_frame.h"
+#include "lj_bc.h"
+#include "lj_jit.h"
+#include "lj_dispatch.h"
+#include "lj_debug.h"
+#define NONE 0xffff
+#define ROW(name, value) printf("%s %ld\n", #name, (long)(value));
+#define AT(name, type, field) ROW(name, offsetof(type, field))
+#define SHARED(name, field) ROW(name, offsetof(GG_State, field) - offsetof(GG_State, g))
+/* numbers that luajit.c, luajit_code.c and luajit_names.c have, of all versions */
+_Static_assert(BC_MOV == 18 && BC_UGET == 45 && BC_GGET == 54 && BC_TGETS == 57 && BC_CALLM == 65 &&
+	       BC_CALL == 66 && BC_JMP == 88, "opcodes");
+_Static_assert((int)~LJ_TSTR == 4 && (int)~LJ_TTHREAD == 6 && (int)~LJ_TPROTO == 7 && (int)~LJ_TFUNC == 8,
+	       "types");
+_Static_assert(VARNAME__MAX == 7 && REF_BIAS == 0x8000 && SNAP_FRAME == 0x10000, "traces");
+_Static_assert(offsetof(GCfuncL, ffid) == offsetof(GCobj, gch.gct) + 1, "the kind follows the type");
+int main(void)
+{
+	AT(state_shared, lua_State, glref)
+	AT(state_base, lua_State, base)
+	AT(state_stack, lua_State, stack)
+	AT(state_native, lua_State, cframe)
+	SHARED(shared_main, g.mainthref)
+	SHARED(shared_panic, g.panic)
+	SHARED(shared_trace_base, g.jit_base)
+	SHARED(shared_running, g.vmstate)
+	SHARED(shared_traces, J.trace)
+	ROW(native_state, CFRAME_OFS_L)
+	ROW(native_place, CFRAME_OFS_PC)
+	ROW(native_previous, CFRAME_OFS_PREV)
+	ROW(native_bytes, CFRAME_SIZE)
+	ROW(reference_bytes, sizeof(GCRef))
+	ROW(frame_slots, 1 + LJ_FR2)
+	AT(object_type, GCobj, gch.gct)
+	AT(function_place, GCfuncL, pc)
+	ROW(code_bytes, sizeof(GCproto))
+	AT(code_count, GCproto, sizebc)
+	AT(code_constants, GCproto, k)
+	AT(code_size, GCproto, sizept)
+	AT(code_source, GCproto, chunkname)
+	AT(code_first_line, GCproto, firstline)
+	AT(code_lines_count, GCproto, numline)
+	AT(code_lines, GCproto, lineinfo)
+	AT(code_upvalues, GCproto, uvinfo)
+	AT(code_variables, GCproto, varinfo)
+	ROW(text_bytes, sizeof(GCstr))
+	AT(trace_constants, GCtrace, ir)
+	AT(trace_snapshots, GCtrace, snap)
+	AT(trace_snapshots_count, GCtrace, nsnap)
+	AT(trace_entries, GCtrace, snapmap)
+	AT(trace_code, GCtrace, mcode)
+	AT(trace_code_bytes, GCtrace, szmcode)
+	ROW(snapshot_bytes, sizeof(SnapShot))
+	AT(snapshot_first, SnapShot, mapofs)
+	AT(snapshot_count, SnapShot, nent)
+#ifdef HAS_CODE
+	AT(snapshot_code, SnapShot, mcofs)
+#else
+	ROW(snapshot_code, NONE)
+#endif
+	return 0;
+}
+END
+
+# fetch PACKAGE: prints the folder of the headers.
+fetch() {
+	local tree=$folder/${1%.orig*} options
+	if [ ! -d "$tree" ]; then
+		rm -rf "$tree.new" && mkdir -p "$tree.new" &&
+			curl -sSfL --retry 3 "$mirror/pool/main/l/luajit/luajit_$1" -o "$tree.tar" || return 1
+		# some packages have no folder around all files
+		[[ $(tar tf "$tree.tar") = *$'\n'src/lua.h* ]] || options=--strip-components=1
+		tar xf "$tree.tar" $options -C "$tree.new" && mv "$tree.new" "$tree" && rm "$tree.tar" || return 1
+	fi
+	echo "$tree/src"
+}
+
+rows() {	# PACKAGE
+	local source has=
+	source=$(fetch "$1") || return
+	! grep -q mcofs "$source/lj_jit.h" || has=-DHAS_CODE
+	${CC:-cc} -w $has -I"$source" -o "$folder/rows" "$folder/rows.c" && "$folder/rows" >"$folder/$1.rows"
+}
+
+rows_of_all() {
+	local package pair row
+	for package in $columns; do
+		rows "$package" || return
+	done
+	for pair in $same; do
+		rows "${pair%=*}" && cmp "$folder/${pair%=*}.rows" "$folder/${pair#*=}.rows" || return
+	done
+	for row in $patched; do
+		awk -v row="$row" '{ print $1, $2 + ($1 == row ? 4 : 0) }' "$folder/${columns%% *}.rows" >"$folder/row" &&
+			mv "$folder/row" "$folder/${columns%% *}.rows" || return
+	done
+	# shellcheck disable=SC2046,SC2086
+	(cd "$folder" && paste -d ' ' $(printf '%s.rows ' $columns)) | awk '{
+		printf "O(%s", $1
+		for (i = 2; i <= NF; i += 2)
+			printf ", %s", $i == 65535 ? "LUAJIT_NONE" : $i
+		print ")"
+	}' >"$folder/layout"
+}
+
+if ! rows_of_all >"$folder/log" 2>&1; then
+	grep -q 'curl:' "$folder/log" && reason="# SKIP $(tail -n 1 "$folder/log")"
+	[ -n "$reason" ] && echo "ok 1 - offsets of LuaJIT $reason" || { sed 's/^/# /' "$folder/log"; echo 'not ok 1 - offsets of LuaJIT'; }
+	echo 1..1
+	[ -n "$reason" ]
+	exit
+fi
+if [ "$1" = write ]; then
+	cat "$folder/layout"
+	exit
+fi
+if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/luajit_layout.def) >"$folder/log"; then
+	echo 'ok 1 - offsets of LuaJIT'
+	echo 1..1
+	exit
+fi
+sed 's/^/# /' "$folder/log"
+echo 'not ok 1 - offsets of LuaJIT'
+echo 1..1
+exit 1

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/luajit_layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COLUMNS 3u
+
+struct row {
+	size_t field; /* offset in struct luajit_layout */
+	uint16_t value[COLUMNS];
+};
+
+static const struct row rows[] = {
+#define O(name, ...) {offsetof(struct luajit_layout, name), {__VA_ARGS__}},
+#include "worker/runtime/luajit_layout.def"
+#undef O
+};
+
+/* The times of the columns. */
+static const struct {
+	uint32_t first, last;
+} columns[COLUMNS] = {
+	{LUAJIT_BETA, LUAJIT_BETA},
+	{LUAJIT_BETA, LUAJIT_BETA},
+	{1737090214u, 1761786044u},
+};
+
+static struct luajit_layout layout_of(size_t column)
+{
+	struct luajit_layout layout = {0};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		memcpy((char *)&layout + rows[i].field, &rows[i].value[column], sizeof(uint16_t));
+	return layout;
+}
+
+int luajit_layout_find(const struct luajit_build *build, struct luajit_layout *ret_layout)
+{
+	for (size_t column = 0; column < COLUMNS; column++) {
+		const struct luajit_layout layout = layout_of(column);
+
+		if (build->time < columns[column].first || build->time > columns[column].last ||
+		    build->shared != layout.state_shared || build->panic != layout.shared_panic ||
+		    build->main != layout.shared_main)
+			continue;
+		*ret_layout = layout;
+		return 0;
+	}
+	return -ENOTSUP;
+}
+
+#define START	  "LuaJIT 2.1."
+#define BETA	  "0-beta3"
+#define DIGITS	  10u
+#define LAST_TIME 4294967295ull
+
+int luajit_time_read(const char *text, uint32_t *ret_time)
+{
+	uint64_t time = 0;
+	size_t digits = 0;
+
+	if (strncmp(text, START, strlen(START)) != 0)
+		return -ENOTSUP;
+	text += strlen(START);
+	if (strcmp(text, BETA) == 0) {
+		*ret_time = LUAJIT_BETA;
+		return 0;
+	}
+	for (; text[digits] >= '0' && text[digits] <= '9' && digits < DIGITS; digits++)
+		time = time * 10 + (uint64_t)(text[digits] - '0');
+	if (digits != DIGITS || text[digits] != '\0' || time > LAST_TIME)
+		return -ENOTSUP;
+	*ret_time = (uint32_t)time;
+	return 0;
+}
