@@ -128,7 +128,8 @@ one() {
 	failed=1
 }
 
-$here/install.sh "$cache" >"$cache.list" || exit 1
+# another run of it may be there
+list=$(mktemp) && $here/install.sh "$cache" >"$list" || exit 1
 echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names'
 while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
@@ -136,7 +137,8 @@ while IFS=$'\t' read -r name root workload command <&3; do
 	elif [[ $name == *$only* ]]; then
 		one "$name" "$root" "$workload" "$command"
 	fi
-done 3<"$cache.list"
+done 3<"$list"
+rm -f "$list"
 echo "1..$number"
 [ "$ran" -gt 0 ] || { echo '# no interpreter ran'; exit 1; }
 exit $failed

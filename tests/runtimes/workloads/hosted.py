@@ -24,6 +24,7 @@ START, END = 20, 2  # seconds
 INSIDE = ('mount --bind "$0" "$0" && mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" &&'
           'exec chroot --userspec=65534:65534 "$0" "$@"')
 CHAIN = ["by_pcall", "protected", "by_coroutine", "in_coroutine", "by_gsub", "replace", "by_sort", "compare", "burn"]
+NAMED = {label: label for label in ("work", "by_pcall", "by_coroutine", "by_gsub", "by_sort", "burn")}
 MAIN = "main chunk"
 HAPROXY = """
 global
@@ -88,18 +89,19 @@ class Server:
     config is its file's text. Lua names the script `file`, and root is the script's outermost function. `above` is the
     function in C that runs Lua. The script's function `host` calls the server, which has `below` there. `within` are
     names of Lua's own frames, in samples without the script. `ask` makes the script run once. `policy` is a line that
-    the server needs.
+    the server needs. `resumes`: the server itself runs coroutines, and no function of the script is below them.
     """
 
     def __init__(self, command, host, below, above, within, config="", file="hosted.lua", root=MAIN, ask=ask_by_http,
-                 policy=""):
+                 policy="", resumes=False):
         self.command, self.host, self.below, self.above, self.within = command, host, below, above, within
         self.config, self.file, self.root, self.ask, self.policy = config, file, root, ask, policy
+        self.resumes = resumes
 
 
 def of_redis(name, above, policy=""):
-    return Server(["/usr/bin/%s-server" % name, "--port", "{port}", "--save", "", "--dir", "{folder}"],
-                  "in_redis", ["call", "sortCommandGeneric"], above, [above], file="user_script", ask=ask_redis, policy=policy)
+    return Server(["/usr/bin/%s-server" % name, "--port", "{port}", "--save", "", "--dir", "{folder}"], "in_redis",
+                  ["call", "sortCommandGeneric"], above, [above], file="user_script", ask=ask_redis, policy=policy)
 
 
 SERVERS = {
@@ -108,7 +110,7 @@ SERVERS = {
     "haproxy": Server(["/usr/sbin/haproxy", "-db", "-f", "{folder}/config"], "in_haproxy", ["haproxy"],
                       "hlua_applet_http_fct", ["lua_resume"], config=HAPROXY, root="answer"),
     "nginx": Server(["/usr/sbin/nginx", "-c", "{folder}/config"], "in_nginx", ["ngx_http_lua_module"],
-                    "nginx", ["lua_resume"], config=NGINX),
+                    "nginx", ["lua_resume"], config=NGINX, resumes=True),
     "neovim": Server(["/usr/bin/nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c",
                       "luafile {folder}/hosted.lua"], "in_neovim", ["nvim"], "nvim", ["lua_pcall"],
                      ask=None),
@@ -160,7 +162,11 @@ class Script:
 def report_of(server, name, text):
     script = Script(text, server.file)
     root = [server.root, "work"]
-    stacks = [root + CHAIN, root + [server.host]]
+    stacks, chain = [root + [server.host]], root + CHAIN
+    if server.resumes:
+        at = chain.index("in_coroutine")
+        stacks, chain = stacks + [chain[:at]], chain[at:]
+    stacks.append(chain)
     calls = set()
     for number, label in script.calls():
         callee = server.host if label == "in_host" else label
@@ -173,9 +179,7 @@ def report_of(server, name, text):
         "stacks": [[(script.own[label], server.file) for label in stack] for stack in stacks],
         "calls": sorted(calls), "lines": lines, "names": script.names(server.host), "within": server.within,
         "orders": [
-            (script.own["burn"], [server.above, "work", "by_pcall", script.own["protected"], "by_coroutine",
-                                  script.own["in_coroutine"], "by_gsub", script.own["replace"], "by_sort",
-                                  script.own["compare"], "burn"]),
+            (script.own["burn"], [server.above] + [NAMED.get(label, script.own[label]) for label in chain]),
             (script.own[server.host], [server.above, "work", "in_host", *server.below]),
         ],
     }
