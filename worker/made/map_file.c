@@ -346,8 +346,8 @@ int map_file_name(const struct map_file *file, const struct made_range *range,
 
 /*
  * Returns whether the record at a range's place has the code of an address, and not code that was
- * moved. Lines of V8 do not count. V8 adds the size of an ELF header to their addresses, and V8 11 writes
- * names of files that it has freed before.
+ * moved. Lines of V8 do not count. V8 adds the size of an ELF header to their addresses, and V8 11
+ * writes names of files that it has freed before.
  */
 static bool has_source(struct map_file *file, const struct made_range *range, uint64_t address)
 {
