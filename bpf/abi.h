@@ -357,7 +357,12 @@ enum runtime_source {
 	 * text that is.
 	 */
 	RUNTIME_OF_PACKED_UPVALUES,
-	RUNTIME_OF_PACKED_VARIABLES
+	RUNTIME_OF_PACKED_VARIABLES,
+	/*
+	 * The last form: makes a function. Instructions behind it that have register 0, and opcodes
+	 * of the first two forms, say what it captures. They load no register.
+	 */
+	RUNTIME_OF_CAPTURES
 };
 
 /* How instructions with an opcode name what they put into the register. */

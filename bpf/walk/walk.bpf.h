@@ -175,6 +175,8 @@ struct runtime_list {
 	u32 called_in;	 /* of the caller's frame: the word at names.tail */
 	u32 count, some; /* instructions or variables, and how many were read, or are left */
 	u32 back;	 /* the next one to look at */
+	u64 variables;	 /* address of those that were not read */
+	u32 more;	 /* how many these are */
 	u32 may_name;	 /* flag: the next frame's caller may have a name for it */
 	u32 is_main;	 /* flag: `found` is the main state */
 	struct runtime_object

@@ -181,6 +181,50 @@ static void test_names__variables(void **state)
 			 0);
 }
 
+/* More variables than one read has, up to the last one that is looked at. */
+static void test_names__many_variables(void **state)
+{
+	const u32 far = 200;
+
+	(void)state;
+	config.name = 56;
+	config.names.variables = 48;
+	config.names.variable_count = 56;
+	HEAP_WORD(CODE(CALLER) + 48) = VARIABLES(0);
+	HEAP_WORD(CODE(CALLER) + 56) = far;
+	for (u32 i = 0; i < far; i++)
+		HEAP_WORD(VARIABLES(0) + 16 * i + 8) = 0;
+	HEAP_WORD(VARIABLES(0) + 16 * 63) = TEXT(1);
+	HEAP_WORD(VARIABLES(0) + 16 * 63 + 8) = 9ull << 32;
+	HEAP_WORD(VARIABLES(0) + 16 * 64) = TEXT(2);
+	HEAP_WORD(VARIABLES(0) + 16 * 64 + 8) = 9ull << 32;
+	HEAP_WORD(VARIABLES(0) + 16 * (far - 1)) = TEXT(3);
+	HEAP_WORD(VARIABLES(0) + 16 * (far - 1) + 8) = 9ull << 32;
+	assert_int_equal(NAME_OF(OP(MOVE, 3), OP(CALL, 3)), TEXT(1));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 1 << 16, OP(CALL, 3)), TEXT(2));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 2 << 16, OP(CALL, 3)), TEXT(3));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 3 << 16, OP(CALL, 3)), 0);
+}
+
+/* A function is made between the function and the call, and captures variables of the caller. */
+static void test_names__captures(void **state)
+{
+	const u32 makes = OP(OTHER, 1), captures = OP(UPVALUE, 0) | 3 << 16;
+
+	(void)state;
+	config.names.form[1] = config.names.form[2];
+	assert_int_equal(NAME_OF(OP(LOAD, 0) | 2 << 16, makes, captures, captures, OP(CALL, 0)),
+			 TEXT(13));
+	config.names.form[RUNTIME_FORMS - 1] =
+		(struct runtime_form){.opcode = OTHER, .source = RUNTIME_OF_CAPTURES};
+	assert_int_equal(NAME_OF(OP(LOAD, 0) | 2 << 16, makes, captures, captures, OP(CALL, 0)),
+			 TEXT(2));
+	assert_int_equal(NAME_OF(OP(UPVALUE, 0) | 2 << 16, makes, captures, OP(CALL, 0)), TEXT(12));
+	assert_int_equal(NAME_OF(OP(LOAD, 5), captures, OP(CALL, 0)), TEXT(13));
+	assert_int_equal(NAME_OF(captures, OP(CALL, 0)), TEXT(13));
+	assert_int_equal(NAME_OF(OP(OTHER, 0), OP(CALL, 0)), 0); /* it is called at once */
+}
+
 /* Arguments and jumps between the function and the call, and the call in front. */
 static void test_names__of_the_last_one_that_sets_the_register(void **state)
 {
@@ -273,6 +317,8 @@ int main(void)
 		cmocka_unit_test_setup(test_names__variables, setup),
 		cmocka_unit_test_setup(test_names__of_the_last_one_that_sets_the_register, setup),
 		cmocka_unit_test_setup(test_names__far_away, setup),
+		cmocka_unit_test_setup(test_names__many_variables, setup),
+		cmocka_unit_test_setup(test_names__captures, setup),
 		cmocka_unit_test_setup(test_names__of_tail_calls, setup),
 		cmocka_unit_test_setup(test_names__without_a_caller, setup),
 		cmocka_unit_test_setup(test_names__of_other_instructions, setup),

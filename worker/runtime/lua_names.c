@@ -33,16 +33,21 @@ struct table {
 		.opcode = (opcode_), .source = RUNTIME_OF_CONSTANTS, .shift = (shift_), \
 		.bits = (bits_), .needs = (needs_)                                      \
 	}
+#define CAPTURES(opcode_)                                          \
+	{                                                          \
+		.opcode = (opcode_), .source = RUNTIME_OF_CAPTURES \
+	}
 #define OLD_C(opcode)  CONSTANT(opcode, 14, 8, 22)
 #define NEW_C(opcode)  CONSTANT(opcode, 24, 8, 0)
 #define NEW_RK(opcode) CONSTANT(opcode, 24, 8, 15)
 
-/* MOVE, GETUPVAL, GETGLOBAL or GETTABUP, GETTABLE or GETFIELD, SELF */
+/* MOVE, GETUPVAL, GETGLOBAL or GETTABUP, GETTABLE or GETFIELD, SELF; 5.1: CLOSURE */
 static const struct table tables[] = {
 	[1] = {6,
 	       28,
 	       22,
-	       {MOVE(0, 23, 9), UPVALUE(4, 23, 9), CONSTANT(5, 14, 18, 0), OLD_C(6), OLD_C(11)}},
+	       {MOVE(0, 23, 9), UPVALUE(4, 23, 9), CONSTANT(5, 14, 18, 0), OLD_C(6), OLD_C(11),
+		CAPTURES(36)}},
 	[2] = {6, 29, 23, {MOVE(0, 23, 9), UPVALUE(5, 23, 9), OLD_C(6), OLD_C(7), OLD_C(12)}},
 	[3] = {6, 36, 30, {MOVE(0, 23, 9), UPVALUE(5, 23, 9), OLD_C(6), OLD_C(7), OLD_C(12)}},
 	[4] = {7, 68, 56, {MOVE(0, 16, 8), UPVALUE(9, 16, 8), NEW_C(11), NEW_C(14), NEW_RK(20)}},
