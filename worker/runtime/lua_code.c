@@ -74,8 +74,11 @@ static void take_callers_name(const struct lua_layout *layout, const struct memo
 	uint8_t type;
 	size_t size;
 
-	if (code->first_line == 0 || lua_names_event(layout, told->called_by, told->called_in,
-						     code->name, sizeof(code->name)))
+	if (code->first_line == 0)
+		return;
+	told->has_callers_name = lua_names_event(layout, told->called_by, told->called_in,
+						 code->name, sizeof(code->name));
+	if (told->has_callers_name)
 		return;
 	if (address == 0 || memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
 	    (type & TYPE_MASK) != TYPE_TEXT || find_text(layout, memory, &address) < 0)
@@ -85,7 +88,8 @@ static void take_callers_name(const struct lua_layout *layout, const struct memo
 		size = sizeof(text);
 	if (memory_read(memory, address, text, size) < 0 || !memchr(text, '\0', size))
 		return;
-	if (lua_text_is_name(text))
+	told->has_callers_name = lua_text_is_name(text);
+	if (told->has_callers_name)
 		snprintf(code->name, sizeof(code->name), "%s", text);
 }
 
