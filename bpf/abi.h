@@ -421,8 +421,8 @@ struct runtime_stack {
  * A trace is code that a runtime made of several functions. Meanwhile the stack of values has the
  * frames up to that where the trace began. The trace has a snapshot for each range of its code,
  * with the rest. A snapshot is an array of entries, and behind them a u64: (address of the
- * instruction) << 8 | depth. An entry is slot << 24 | flags | number of a constant. The slots count from the head of the
- * trace's first frame. All structures have references of 8 bytes.
+ * instruction) << 8 | depth. An entry is slot << 24 | flags | number of a constant. The slots count
+ * from the head of the trace's first frame. All structures have references of 8 bytes.
  */
 struct runtime_trace {
 	u16 bytes; /* of a trace that are read, at most RUNTIME_TRACE_BYTES; 0: no traces */
@@ -434,7 +434,9 @@ struct runtime_trace {
 	u16 snapshot_bytes;
 	/* Offsets in a snapshot: a u16, where its code begins; a u32, its first entry; a u8 */
 	u16 snapshot_code, snapshot_first, snapshot_count;
-	u16 pad[3];
+	u16 head,
+		heads; /* a function's first instruction: one of so many opcodes from this one on */
+	u16 pad;
 };
 #define RUNTIME_TRACE_BYTES	128u
 #define RUNTIME_ENTRY_SLOT(e)	((e) >> 24)

@@ -25,7 +25,8 @@ enum runtime_traced {
 	TRACED_NOT,
 	TRACED_TRACE,	 /* a search for the trace that has the code */
 	TRACED_SNAPSHOT, /* a search for the snapshot of the code */
-	TRACED_FRAME	 /* a search for the entries of the innermost frame that is left */
+	TRACED_FRAME,	 /* a search for the entries of the innermost frame that is left */
+	TRACED_HEAD	 /* a search for the first instruction of its function */
 };
 
 #define RUNTIME_PLACE_NONE 1u /* an address that is in no code */
@@ -139,6 +140,33 @@ INLINE int runtime_read_constant(struct runtime_list *list, u64 entry)
 
 GLOBAL int runtime_take_link(void);
 
+#define HEAD_STEPS 256u /* instructions before that are looked at */
+
+/* Begins the search for the head of the function that has an instruction: of a closure that varies. */
+INLINE void runtime_seek_head(struct runtime_list *list)
+{
+	list->traced = TRACED_HEAD;
+	list->search = list->instruction;
+	list->high = HEAD_STEPS;
+}
+
+/* Looks at an instruction before. Returns 0, or 1: there is no head. */
+INLINE int runtime_find_head(struct runtime_list *list)
+{
+	const struct runtime_trace *trace = &list->config.trace;
+	u64 at = list->search - INSTRUCTION_BYTES;
+
+	if (!list->high-- || runtime_read_word(at & ~7ull))
+		return 1;
+	list->search = at;
+	if ((list->word >> (at & 4) * 8 & 0xff) - trace->head >= trace->heads)
+		return 0;
+	list->code = at - list->config.stack.code_head;
+	list->high = list->low; /* the frame's entries are those of before */
+	list->traced = TRACED_FRAME;
+	return 0;
+}
+
 /* Takes the frame that was found. Returns 0, or 1: it was not found, or memory was not read. */
 INLINE int runtime_take_traced(struct runtime_list *list)
 {
@@ -152,8 +180,12 @@ INLINE int runtime_take_traced(struct runtime_list *list)
 	if (RUNTIME_ENTRY_SLOT(function) != list->depth ||
 	    RUNTIME_ENTRY_SLOT(link) != list->depth + 1 || !(link & RUNTIME_ENTRY_FRAME))
 		return 1;
-	if (!runtime_read_constant(list, function))
+	if (!runtime_read_constant(list, function)) {
 		object = list->word & list->config.code_mask;
+	} else if (!list->code) {
+		runtime_seek_head(list);
+		return 0;
+	}
 	if (!runtime_read_constant(list, before))
 		next = list->word & list->config.code_mask;
 	if (runtime_read_constant(list, link))
@@ -177,7 +209,7 @@ INLINE int runtime_trace_step(struct walk *walk)
 
 	if (list->traced == TRACED_TRACE) {
 		failed = runtime_try_trace(walk);
-	} else if (list->high > list->low + 1) {
+	} else if (list->traced != TRACED_HEAD && list->high > list->low + 1) {
 		u64 middle = list->low + ((list->high - list->low) >> 1);
 		u64 at = list->search + middle * list->stride;
 
@@ -188,6 +220,8 @@ INLINE int runtime_trace_step(struct walk *walk)
 			list->high = middle;
 	} else if (list->traced == TRACED_SNAPSHOT) {
 		failed = runtime_take_snapshot(list);
+	} else if (list->traced == TRACED_HEAD) {
+		failed = runtime_find_head(list);
 	} else {
 		failed = runtime_take_traced(list);
 	}
@@ -223,6 +257,8 @@ GLOBAL int runtime_take_stack(void)
 
 	list->instruction = list->skip = list->traced = 0;
 	list->stacked = 1;
+	list->code = 0;
+	list->known_link = LINK_NATIVE; /* no call */
 	list->anchor = list->nearest - stack->anchor_return;
 	walk->window_bytes = 0;
 	if (list->last) {
@@ -247,9 +283,16 @@ INLINE u64 runtime_below(struct runtime_list *list, u64 link)
 {
 	if (link & LINK_KIND)
 		return link & ~(u64)LINK_BITS;
+	/* a function that calls itself */
+	if (link == list->known_link)
+		return list->known_below;
 	if (runtime_read_word((link - 4) & ~7ull))
 		return 0;
-	return 8 * (list->config.stack.slots + (list->word >> ((link - 4) & 4) * 8 >> 8 & 0xff));
+	u64 slots = list->config.stack.slots + (list->word >> ((link - 4) & 4) * 8 >> 8 & 0xff);
+
+	list->known_link = link;
+	list->known_below = 8 * slots;
+	return list->known_below;
 }
 
 /*
@@ -263,10 +306,14 @@ GLOBAL int runtime_take_link(void)
 		return 1;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
-	u64 code = list->skip ? 0 : runtime_object(list->function), place = list->instruction;
+	u64 code = list->code, place = list->instruction;
 	u32 kind = list->link & LINK_BITS;
 	int r = 0;
 
+	if (list->skip)
+		code = 0;
+	else if (!code)
+		code = runtime_object(list->function);
 	list->below = 0;
 	if (list->unnamed && !list->skip) {
 		/* this frame comes again when its caller's name is known */
@@ -283,6 +330,7 @@ GLOBAL int runtime_take_link(void)
 		return runtime_end(list, r);
 	if (list->ends && runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	list->code = 0;
 	list->skip = kind == LINK_ARGUMENTS;
 	list->instruction = 0;
 	if (kind == LINK_CONTINUES)
@@ -417,8 +465,10 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 		return 1;
 	u64 anchor = runtime_find_anchor(sp);
 
-	if (!anchor)
+	/* so it comes to an end */
+	if (!anchor || anchor <= walk->anchor)
 		return 1;
+	walk->anchor = anchor;
 	if (!walk->made)
 		walk->made = address;
 	walk->valid = 1u << REG_RSP;
@@ -428,8 +478,8 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 
 /*
  * Looks for another way where the walk has ended at a return address that cannot be one. The
- * interpreter's own code calls parts of itself, and functions with much on the stack, which no rule
- * describes: such a frame is left by the native frame around it. Returns 0 then.
+ * interpreter's own code calls parts of itself. It also calls functions with much on the stack. No
+ * rule describes either: such a frame is left by the native frame around it. Returns 0 then.
  */
 GLOBAL int runtime_refuse(void)
 {

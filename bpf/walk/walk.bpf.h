@@ -152,16 +152,18 @@ struct runtime_list {
 	 */
 	u64 instruction;
 	/* RUNTIME_STACKED */
-	u32 stacked;	    /* flag: the next frame is on the stack of `state`, or in its trace */
-	u32 skip;	    /* flag: the next frame belongs to the function before */
-	u32 traced;	    /* enum runtime_traced: what is to be done for the frames of a trace */
+	u32 stacked; /* flag: the next frame is on the stack of `state`, or in its trace */
+	u32 skip;    /* flag: the next frame belongs to the function before */
+	u32 traced;  /* enum runtime_traced: what is to be done for the frames of a trace */
+	u64 code; /* of the frame that is taken next, where no function leads to it; 0: see there */
 	u64 link, function; /* of the frame that is taken */
 	u64 next;	    /* LINK_CONTINUES: the caller's instruction */
 	u32 ends;	    /* flag: native code called the function */
 	u64 below; /* bytes from the last frame's base to that of the next; 0: the same again */
-	u64 entries, constants; /* of a snapshot; of its trace */
-	u32 entry_count, depth; /* entries; slots of the frames that are left */
-	/* a binary search in an array of the process, for the last key that is not above `wanted` */
+	u64 known_link, known_below; /* of a frame before, whose caller was at the same call */
+	u64 entries, constants;	     /* of a snapshot; of its trace */
+	u32 entry_count, depth;	     /* entries; slots of the frames that are left */
+	/* a binary search in an array of the process: the last key that is not above `wanted` */
 	u64 search, stride;
 	u32 low, high, wanted, mask;
 	/* RUNTIME_NAMES */
@@ -254,7 +256,8 @@ struct walk {
 	u64 mark[RECORD_FRAMES_MAX];
 	u64 marked, last_marked; /* the addresses of the first one and of the last one */
 	u32 marks;
-	u64 made; /* the address in code made at run time that the walk has left first; 0: none */
+	u64 anchor; /* the last native frame by which the walk has left other code; 0: none */
+	u64 made;   /* the address in code made at run time that the walk has left first; 0: none */
 	u32 is_part;	   /* flag: the leaf is a part of an interpreter that the loop has called */
 	u32 is_list_first; /* flag: the walk takes the list before the stack */
 	u32 before;	   /* words of the list before the frames */
@@ -316,7 +319,7 @@ static inline void walk_init(struct walk *walk)
 	walk->area_levels = 0;
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
-	walk->made = 0;
+	walk->made = walk->anchor = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

@@ -17,6 +17,7 @@ OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
 NAMES = 99.0  # of frames that the interpreter has a name for
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
+INLINED = 50.0  # the rest is the work of the function itself
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
 LUA_MAPPINGS = "[lua]", "[luajit]"
@@ -153,6 +154,8 @@ def compare(samples, report):
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
         leaf = frames[-1]
+        if leaf.line == 0 and report.get("blind"):
+            continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
     return complete, functions, called, of_leaf
@@ -185,11 +188,22 @@ def compare_py_spy(samples, files, path):
 
 def compare_names(called, report):
     """Returns the share of frames with a name that Lua has for the function, where Lua has one."""
-    share = Share("names", NAMES)
+    share = Share("names", report.get("named", NAMES))
     for function, said in report["names"].items():
         for name, count in called[function].items():
             if name not in said or set(said) != {function}:
                 share.add(name in said and name != function, count, "%s: %s, not %s" % (function, name, said))
+    return share
+
+
+def compare_inlined(samples, pairs):
+    """Returns the share of samples below a function that have a function further below."""
+    share = Share("inlined", INLINED)
+    for _, frames, count in samples:
+        names = [frame.name for frame in frames]
+        for (caller,), wanted in pairs:
+            if caller in names:
+                share.add(names[-1] in wanted, count, stack_text(frames))
     return share
 
 
@@ -211,6 +225,7 @@ def main():
     shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
+    shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

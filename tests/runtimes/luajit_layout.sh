@@ -29,7 +29,7 @@ cat >"$folder/rows.c" <<'END'
 #define SHARED(name, field) ROW(name, offsetof(GG_State, field) - offsetof(GG_State, g))
 /* numbers that luajit.c, luajit_code.c and luajit_names.c have, of all versions */
 _Static_assert(BC_MOV == 18 && BC_UGET == 45 && BC_GGET == 54 && BC_TGETS == 57 && BC_CALLM == 65 &&
-	       BC_CALL == 66 && BC_JMP == 88, "opcodes");
+	       BC_CALL == 66 && BC_JMP == 88 && BC_FUNCF == 89 && BC_JFUNCV == 94, "opcodes");
 _Static_assert((int)~LJ_TSTR == 4 && (int)~LJ_TTHREAD == 6 && (int)~LJ_TPROTO == 7 && (int)~LJ_TFUNC == 8,
 	       "types");
 _Static_assert(VARNAME__MAX == 7 && REF_BIAS == 0x8000 && SNAP_FRAME == 0x10000, "traces");

@@ -61,7 +61,7 @@ static void begin(size_t build, const char *source, uint32_t first_line, uint32_
 	event.address[1] = SOURCE;
 	event.bytes[1] = CODE_PART_2 - CODE_PART_1;
 	put(CODE_PART_1 + layout()->object_type, TYPE_TEXT, 1);
-	strcpy((char *)event.data + CODE_PART_1 + layout()->text_bytes, source);
+	memcpy(event.data + CODE_PART_1 + layout()->text_bytes, source, strlen(source));
 	event.address[3] = LINES;
 }
 
@@ -150,8 +150,9 @@ static void test_luajit_code__cut_lines(void **state)
 static void put_text(const char *text, uint8_t type)
 {
 	event.name = NAMES;
+	memset(event.text, 0, sizeof(event.text));
 	event.text[layout()->object_type] = type;
-	strcpy((char *)event.text + layout()->text_bytes, text);
+	memcpy(event.text + layout()->text_bytes, text, strlen(text));
 }
 
 static void test_luajit_code__callers_texts(void **state)

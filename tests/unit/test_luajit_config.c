@@ -25,7 +25,7 @@
 
 static struct runtime_setup setup;
 
-/* What an image is made of. */
+/* The parts of an image. */
 struct parts {
 	const char *texts; /* between which there are NULs */
 	size_t texts_bytes;
@@ -122,6 +122,7 @@ static void test_luajit_config__2025(void **state)
 
 	(void)state;
 	assert_int_equal(configure(&of_2025), 0);
+	assert_int_equal(setup.version, 0x02010000);
 	assert_false(setup.has_groups);
 	assert_int_equal(config->flags,
 			 RUNTIME_STACKED | RUNTIME_OBJECT | RUNTIME_ANCHOR_LIST | RUNTIME_NAMES);

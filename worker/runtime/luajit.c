@@ -24,12 +24,17 @@
 #define TYPE_STATE    6u
 #define TYPE_FUNCTION 8u
 
+/* lj_bc.h: BC_FUNCF to BC_JFUNCV, with which a function in Lua begins */
+#define OP_FUNCF     89u
+#define FUNCTION_OPS 6u
+
 /* vm_x64.dasc, vm_x86.dasc: BASE is in rdx, PC in rbx; their places in struct pt_regs */
 #define LEAF_BASE  12u
 #define LEAF_PLACE 5u
 
 /* ---- version ---- */
 
+#define VERSION	      (2u << 24 | 1u << 16) /* as Py_Version */
 #define VERSION_START "LuaJIT 2.1."
 #define VERSION_BYTES 32u
 
@@ -180,6 +185,8 @@ static void set_traces(struct runtime_config *config, const struct luajit_layout
 	trace->snapshot_code = layout->snapshot_code;
 	trace->snapshot_first = layout->snapshot_first;
 	trace->snapshot_count = layout->snapshot_count;
+	trace->head = OP_FUNCF;
+	trace->heads = FUNCTION_OPS;
 }
 
 static void set_code(struct runtime_config *config, const struct luajit_layout *layout)
@@ -218,6 +225,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		r = find_layout(image, &exported, layout);
 	if (r < 0)
 		return r;
+	setup.version = VERSION;
 	set_states(&setup.config, layout);
 	set_frames(&setup.config, layout);
 	set_traces(&setup.config, layout);

@@ -254,12 +254,24 @@ static const char *explain_map(const struct sources *sources)
 	return "was not read";
 }
 
+/* Returns whether the functions of code made at run time are shown without a map. */
+static bool is_made_shown(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct source *source = findings->items[i].source;
+
+		if (source && source->runtime == RUNTIME_LUAJIT && source->version)
+			return findings->sources->grant == GRANT_GIVEN;
+	}
+	return false;
+}
+
 static void advise_made(const struct findings *findings,
 			void (*add)(void *context, const char *text), void *context)
 {
 	char text[ADVICE_BYTES], names[LIST_BYTES];
 
-	if (list(findings, ANONYMOUS, 0, names) == 0)
+	if (list(findings, ANONYMOUS, 0, names) == 0 || is_made_shown(findings))
 		return;
 	snprintf(text, sizeof(text),
 		 "%s: code made at run time (a JIT compiler's): frame pointers are followed; names "

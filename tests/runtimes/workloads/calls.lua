@@ -335,12 +335,19 @@ local function rounds_of(n)
 	return observed and n / 200 or n
 end
 
+-- A trace has snapshots where it may end: where a condition is not as before.
 local function scale(a, b)
 	local r = a * 3 + b
+	if r > 1000000 then
+		r = r % 1000003
+	end
 	r = r % 1009
 	r = r * r + 7
+	if r > 2000000000 then
+		r = 1
+	end
 	r = r % 2003
-	return r
+	return r % 5003
 end
 
 local function mix(a, b)
@@ -511,10 +518,38 @@ local function names_of()
 	return "{" .. table.concat(list, ",\n") .. "}"
 end
 
+-- Functions that others are to be seen below, wherever a compiler has put these.
+local function inlined()
+	local function names(...)
+		local list = {}
+		for i = 1, select("#", ...) do
+			list[i] = quote((name_of(debug.getinfo(select(i, ...), "S"))))
+		end
+		return "[" .. table.concat(list, ",") .. "]"
+	end
+	return "[[" .. names(by_inlining) .. "," .. names(scale, mix) .. "],[" .. names(by_inlined_operators) .. "," ..
+		names(scale) .. "],[" .. names(by_arguments) .. "," .. names(scale) .. "]]"
+end
+
+-- In LuaJIT of 2017, nothing says where in a trace an instruction is, and which functions are there.
+local function is_blind()
+	return is_compiled and jit.version_num == 20100 and jit.version:find("beta3", 1, true) ~= nil and
+		not ffi.abi("gc64")
+end
+
 local function write()
+	local more = ""
+	if jit then	-- metamethods have no names there, and an event has the first variables of a function alone
+		more = ',"named":70'
+	end
+	if is_blind() then
+		more = more .. ',"blind":true'
+	elseif jit then
+		more = more .. ',"inlined":' .. inlined()
+	end
 	local file = assert(io.open(report, "w"))
-	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s,"files":["calls.lua","made"]}'):format(quote(_VERSION),
-		keys(stacks), keys(calls), lines_of(), names_of()))
+	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s,"files":["calls.lua","made"]%s}'):format(quote(_VERSION),
+		keys(stacks), keys(calls), lines_of(), names_of(), more))
 	file:close()
 end
 
