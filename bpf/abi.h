@@ -357,7 +357,12 @@ enum runtime_source {
 	 * text that is.
 	 */
 	RUNTIME_OF_PACKED_UPVALUES,
-	RUNTIME_OF_PACKED_VARIABLES
+	RUNTIME_OF_PACKED_VARIABLES,
+	/*
+	 * The last form: makes a function. Instructions behind it that have register 0, and opcodes
+	 * of the first two forms, say what it captures. They load no register.
+	 */
+	RUNTIME_OF_CAPTURES
 };
 
 /* How instructions with an opcode name what they put into the register. */
@@ -818,7 +823,9 @@ struct event_code {
 	u64 marked;	 /* an address of the interpreter's code */
 	u64 address[RUNTIME_PARTS];
 	u64 bytes[RUNTIME_PARTS];
-	u64 name; /* address of the text that a caller has as its name; 0: none */
+	u64 name;      /* address of the text that a caller has as its name; 0: none */
+	u32 called_by; /* the caller's instruction; 0: not known */
+	u32 called_in; /* the u32 at runtime_names.tail in the caller's frame */
 	/*
 	 * Where names are packed: enum runtime_source << 56 | index << 32 | number of the
 	 * instruction that has the index. 0: `name` is the text's
@@ -828,7 +835,7 @@ struct event_code {
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10480, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10488, "struct event_code");
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

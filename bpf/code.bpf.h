@@ -80,6 +80,8 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->fingerprint = fingerprint;
 	event->marked = scratch->walk.marked;
 	event->name = list->name;
+	event->called_by = list->call;
+	event->called_in = list->called_in;
 	event->named = list->named;
 	/* the memory of an event may have words of an earlier one */
 	__builtin_memset(event->text, 0, RUNTIME_TEXT_BYTES);
@@ -162,7 +164,10 @@ INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64
 	return grant_tell(grant, large) && send_event(scratch, code, fingerprint, last, large);
 }
 
-/* Returns whether an event has told of code lately. */
+/* In a mark: no caller had a name for the code yet. Another caller may have one. */
+#define MARK_NAMELESS 2ull
+
+/* Returns whether an event has told of code lately, and of its name. */
 GLOBAL int is_told(u64 code, u64 fingerprint)
 {
 	struct scratch *scratch = scratch_state();
@@ -190,6 +195,11 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	/* mostly */
 	if (!told || *told == mark)
 		return 0;
+	if (!scratch->walk.list.name && !scratch->walk.list.call) {
+		mark ^= MARK_NAMELESS;
+		if (*told == mark)
+			return 0;
+	}
 	struct grant *grant = grant_of(scratch);
 
 	if (!grant)

@@ -10,8 +10,9 @@
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
-#define RUNTIME_BACK	  32u /* instructions up to a call that are looked at, with the call */
-#define RUNTIME_VARIABLES 64u /* that are looked at */
+#define RUNTIME_BACK	      32u  /* instructions up to a call that are looked at, with the call */
+#define RUNTIME_VARIABLES     64u  /* that are read at once, */
+#define RUNTIME_VARIABLES_MAX 512u /* and that are looked at */
 
 /* The next step for code that waits for its name: list->asks. */
 enum runtime_asks {
@@ -95,6 +96,27 @@ GLOBAL int runtime_name_packed(u32 source, u64 index)
 	return ASKS_TELL;
 }
 
+/* Reads the next variables. Returns what the next step does. */
+GLOBAL int runtime_read_variables(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return ASKS_TELL;
+	struct runtime_list *list = &walk->list;
+	u64 at = list->variables;
+
+	list->count = list->more < RUNTIME_VARIABLES ? list->more : RUNTIME_VARIABLES;
+	list->more -= list->count;
+	list->variables += RUNTIME_VARIABLES * 16;
+	list->back = 0;
+	list->reads++;
+	if (!list->count || at >= WALK_ADDRESS_END ||
+	    walk_read(walk->window, BOUND(list->count * 16ull, RUNTIME_VARIABLES * 16 + 1), at))
+		return ASKS_TELL;
+	return ASKS_VARIABLE;
+}
+
 /* Finds the name by an instruction that has the register. Returns what the next step does. */
 INLINE int runtime_name_by(struct walk *walk, u32 word)
 {
@@ -114,6 +136,8 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 		source |= form->source & mask;
 		index |= word >> (form->shift & 31) & ((1u << (form->bits & 31)) - 1) & mask;
 	}
+	if (source == RUNTIME_OF_CAPTURES)
+		return ASKS_TELL;
 	if (source >= RUNTIME_OF_REFERENCES)
 		return runtime_name_packed(source, index);
 	if (source == RUNTIME_OF_CONSTANTS)
@@ -124,21 +148,35 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 		at = runtime_u64(list, names->variables);
 	if (source == RUNTIME_OF_VARIABLES) {
 		list->called_at = list->count - list->back;
-		list->count = runtime_u32(list, names->variable_count);
-		if (list->count > RUNTIME_VARIABLES)
-			list->count = RUNTIME_VARIABLES;
-		list->back = 0;
+		list->more = runtime_u32(list, names->variable_count);
+		if (list->more > RUNTIME_VARIABLES_MAX)
+			list->more = RUNTIME_VARIABLES_MAX;
+		list->variables = at;
 		list->some = index;
-		list->reads++;
-		if (at >= WALK_ADDRESS_END ||
-		    walk_read(walk->window, BOUND(list->count * 16ull, RUNTIME_VARIABLES * 16 + 1),
-			      at))
-			return ASKS_TELL;
-		return ASKS_VARIABLE;
+		return runtime_read_variables();
 	}
 	if (source != RUNTIME_OF_NOTHING && !runtime_read_word(at))
 		list->name = list->word;
 	return ASKS_TELL;
+}
+
+/* Returns whether an instruction, whose register is 0, only says what a function captures. */
+INLINE int runtime_is_capture(struct walk *walk, u32 word)
+{
+	struct runtime_list *list = &walk->list;
+	const struct runtime_names *names = &list->config.names;
+	const struct runtime_form *last = &names->form[RUNTIME_FORMS - 1];
+	u32 before, opcode;
+
+	if (last->source != RUNTIME_OF_CAPTURES || word >> (names->opcode_bits & 31) & 0xff ||
+	    list->back >= list->some)
+		return 0;
+	before = runtime_instruction(walk, list->some - list->back - 1);
+	opcode = runtime_opcode(names, before);
+	if (opcode == last->opcode)
+		return 1;
+	return !(before >> (names->opcode_bits & 31) & 0xff) &&
+	       (opcode == names->form[0].opcode || opcode == names->form[1].opcode);
 }
 
 /* Looks at an instruction before the call. Returns what the next step does. */
@@ -152,7 +190,7 @@ INLINE int runtime_look_back(struct walk *walk)
 		return ASKS_TELL;
 	word = runtime_instruction(walk, list->some - list->back);
 	if (!((word ^ list->call) >> (names->opcode_bits & 31) & 0xff) &&
-	    runtime_opcode(names, word) != names->jump)
+	    runtime_opcode(names, word) != names->jump && !runtime_is_capture(walk, word))
 		return runtime_name_by(walk, word);
 	list->back++;
 	return ASKS_BACK;
@@ -168,7 +206,7 @@ INLINE int runtime_look_at_variable(struct walk *walk)
 	u64 at = BOUND(2ull * list->back, WALK_WINDOW_BYTES / 8 - 1), range = walk->window[at + 1];
 
 	if (list->back >= list->count)
-		return ASKS_TELL;
+		return runtime_read_variables();
 	list->back++;
 	if (list->called_at < (u32)range || list->called_at >= range >> 32)
 		return ASKS_VARIABLE;
@@ -199,6 +237,7 @@ GLOBAL int runtime_name_step(void)
 		if (!runtime_read(list->code_bytes, list->unnamed))
 			walk_tell(walk, list->unnamed, list->fingerprint);
 		list->unnamed = list->name = list->named = 0;
+		list->call = list->called_in = 0;
 	}
 	return 0;
 }

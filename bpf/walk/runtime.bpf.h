@@ -288,7 +288,7 @@ GLOBAL int runtime_border(u64 node)
 }
 
 /* Takes a frame of a list with states. Returns 0 to go on, or 1 at the end. */
-GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border, u32 is_tail)
+GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border, u32 tail)
 {
 	struct walk *walk = walk_state();
 
@@ -303,13 +303,14 @@ GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border
 	if (list->unnamed) {
 		/* this frame comes again when its caller's name is known */
 		list->node = node;
+		list->called_in = tail;
 		runtime_ask(list, code, instruction);
 		return 0;
 	}
 	if (list->instruction)
 		instruction = list->instruction;
 	list->instruction = 0;
-	list->may_name = flags & RUNTIME_NAMES && !is_tail;
+	list->may_name = flags & RUNTIME_NAMES && !(tail & list->config.names.tail_mask);
 	if (flags & RUNTIME_BORDER_CALLER && runtime_is_border_of(list, code, instruction) &&
 	    runtime_border(0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
@@ -373,8 +374,7 @@ GLOBAL int runtime_step(void)
 		if (config->flags & RUNTIME_ARRAY)
 			list->node = node == list->end ? 0 : node - config->node_bytes;
 		return runtime_state_step(node, code, instruction, is_border,
-					  runtime_node_u32(walk, node, config->names.tail) &
-						  config->names.tail_mask);
+					  runtime_node_u32(walk, node, config->names.tail));
 	}
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
@@ -494,6 +494,7 @@ GLOBAL int runtime_begin(void)
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
 	list->node = list->state = list->unnamed = list->name = list->named = 0;
 	list->may_name = list->asks = list->stacked = 0;
+	list->call = list->called_in = 0;
 	list->on = 1;
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)
 		return runtime_begin_scan(walk);

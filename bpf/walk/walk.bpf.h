@@ -173,9 +173,12 @@ struct runtime_list {
 	u64 name, named; /* of the code that is told of now, as in its event */
 	u32 fingerprint; /* of `unnamed` */
 	u32 asks;	 /* enum runtime_asks: what is to be done for `unnamed` */
-	u32 call;	 /* the instruction of the call */
+	u32 call;	 /* the instruction of the call; 0: not read */
+	u32 called_in;	 /* of the caller's frame: the word at names.tail */
 	u32 count, some; /* instructions or variables, and how many were read, or are left */
 	u32 back;	 /* the next one to look at */
+	u64 variables;	 /* address of those that were not read */
+	u32 more;	 /* how many these are */
 	u32 may_name;	 /* flag: the next frame's caller may have a name for it */
 	u32 is_main;	 /* flag: `found` is the main state */
 	struct runtime_object

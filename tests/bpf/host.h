@@ -46,8 +46,10 @@ struct host {
 	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
 	u64 told_name;			    /* of it */
+	u32 told_call, told_in;		    /* its caller's instruction and frame */
 	u64 told_before;		    /* code that walk_told() knows */
 	u64 missed;			    /* the last word of the last read that failed */
+	void (*tell)(u64 code);		    /* told of code; NULL: nobody */
 };
 
 static struct host host;
@@ -192,6 +194,10 @@ static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 	(void)fingerprint;
 	host.told = code;
 	host.told_name = walk->list.name;
+	host.told_call = walk->list.call;
+	host.told_in = walk->list.called_in;
+	if (host.tell)
+		host.tell(code);
 }
 
 #include "bpf/walk/step.bpf.h"

@@ -10,7 +10,6 @@
 
 #include "tests/bpf/host.h"
 #include "tests/bpf/memory_image.h"
-#include "worker/runtime/cpython.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/told.h"
 #include "worker/sample/runtime_words.h"
@@ -27,6 +26,30 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 	}
 }
 
+/* How the callers of code name it, as the walk has told. */
+struct image_told {
+	u64 code, name;
+	u32 call, in;
+};
+static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
+static u32 image_told_count;
+
+static HOST_UNUSED struct image_told *image_find_told(u64 code)
+{
+	for (u32 i = 0; i < image_told_count; i++)
+		if (image_told[i].code == code)
+			return &image_told[i];
+	return NULL;
+}
+
+/* The first event about code is the one that counts. */
+static HOST_UNUSED void image_tell(u64 code)
+{
+	if (image_told_count < MEMORY_IMAGE_FRAMES_MAX && !image_find_told(code))
+		image_told[image_told_count++] =
+			(struct image_told){code, host.told_name, host.told_call, host.told_in};
+}
+
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
 static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 {
@@ -39,6 +62,10 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	entry.runtime = build_words(&host.build, sizeof(image->config) / 4, 16);
 	memcpy(build_at(&host.build, entry.runtime), &image->config, sizeof(image->config));
 	host.thread = image->head.thread;
+	host.leaf_stack = image->head.stack;
+	memcpy(host.leaf, image->head.leaf, sizeof(host.leaf));
+	host.tell = image_tell;
+	image_told_count = 0;
 	host.walk.block = build_block(&host.build, &entry, 1);
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
@@ -74,17 +101,36 @@ static HOST_UNUSED u64 image_word(u64 address)
 }
 
 /* Returns how many bytes BPF reads of the last part: last_bytes() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64 address)
+static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64 code, u64 address)
 {
 	const u64 more = config->last_size + 24ull, most = CODE_BYTES - CODE_PART_3;
+	u32 count = 0;
 	u64 size;
 
+	if (config->last_count) {
+		if (host.read_at(&count, sizeof(count), code + config->last_count) < 0)
+			return 0;
+		size = (u64)count * config->last_unit;
+		return size < most ? size : most;
+	}
 	if (!config->last_size)
 		return CODE_SHORT_END - CODE_PART_3;
 	size = image_word(address + config->last_size);
 	if (size > most - more)
 		return most;
 	return size + more;
+}
+
+static HOST_UNUSED void image_event_name(struct event_code *event)
+{
+	const struct image_told *told = image_find_told(event->code);
+
+	if (!told)
+		return;
+	event->called_by = told->call;
+	event->called_in = told->in;
+	if (image_read_part(event->text, sizeof(event->text), told->name))
+		event->name = told->name;
 }
 
 /* Makes the event that BPF sends about code. */
@@ -97,6 +143,7 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 	memset(ret_event, 0, sizeof(*ret_event));
 	ret_event->code = code;
 	ret_event->fingerprint = fingerprint;
+	image_event_name(ret_event);
 	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
 		const u16 at = image->config.part[i];
 
@@ -106,7 +153,7 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 		if (i + 1 < RUNTIME_PARTS)
 			bytes = places[i + 1] - places[i];
 		else
-			bytes = image_last_bytes(&image->config, ret_event->address[i]);
+			bytes = image_last_bytes(&image->config, code, ret_event->address[i]);
 		ret_event->bytes[i] =
 			image_read_part(ret_event->data + places[i], bytes, ret_event->address[i]);
 	}
@@ -121,9 +168,9 @@ static HOST_UNUSED int image_name(const struct memory_image *image, struct funct
 		.family = IMAGE_FAMILY, .code = frame->code, .fingerprint = frame->fingerprint};
 	static struct event_code event;
 	static struct told told;
-	struct runtime_setup setup = {.handler = &cpython_handler};
+	struct runtime_setup setup;
 	u64 place;
-	int r = memory_image_layout(image, &setup.layout.cpython);
+	int r = memory_image_setup(image, &setup);
 
 	if (r < 0)
 		return r;

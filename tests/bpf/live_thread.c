@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
-int live_thread_pointers(int thread, uint64_t *ret_pointer, uint64_t *ret_stack)
+int live_thread_get(int thread, struct live_thread *ret_thread)
 {
 	struct user_regs_struct regs = {0};
 	int r = 0;
@@ -18,7 +19,8 @@ int live_thread_pointers(int thread, uint64_t *ret_pointer, uint64_t *ret_stack)
 	    ptrace(PTRACE_GETREGS, thread, NULL, &regs) < 0)
 		r = -errno;
 	ptrace(PTRACE_DETACH, thread, NULL, NULL);
-	*ret_pointer = regs.fs_base;
-	*ret_stack = regs.rsp;
+	ret_thread->pointer = regs.fs_base;
+	ret_thread->stack = regs.rsp;
+	memcpy(ret_thread->reg, &regs, sizeof(ret_thread->reg));
 	return r;
 }

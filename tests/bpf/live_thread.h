@@ -5,10 +5,14 @@
 
 #include <stdint.h>
 
-/*
- * Gets the thread pointer and the stack pointer, by stopping the thread for a moment. Returns 0 or
- * a negative errno.
- */
-int live_thread_pointers(int thread, uint64_t *ret_pointer, uint64_t *ret_stack);
+#define LIVE_THREAD_WORDS 16u
+
+struct live_thread {
+	uint64_t pointer, stack;
+	uint64_t reg[LIVE_THREAD_WORDS]; /* the first ones of struct pt_regs */
+};
+
+/* Gets pointers and registers, by stopping the thread for a moment. Returns 0 or an errno < 0. */
+int live_thread_get(int thread, struct live_thread *ret_thread);
 
 #endif

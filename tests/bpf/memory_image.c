@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "worker/runtime/cpython.h"
+#include "worker/runtime/lua.h"
 
 /* ---- lines ---- */
 
@@ -87,7 +89,12 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
 	return 0;
 }
 
-int memory_image_layout(const struct memory_image *image, struct cpython_layout *ret_layout)
+bool memory_image_is_lua(const struct memory_image *image)
+{
+	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24;
+}
+
+static int find_cpython(const struct memory_image *image, struct cpython_layout *ret_layout)
 {
 	unsigned char bytes[MEMORY_IMAGE_DESCRIPTION];
 	int r = memory_image_read(image, bytes, sizeof(bytes), image->head.runtime);
@@ -97,6 +104,17 @@ int memory_image_layout(const struct memory_image *image, struct cpython_layout 
 	if (r == -EFAULT || r == -ENOENT)
 		r = cpython_layout_find(image->head.version, ret_layout);
 	return r;
+}
+
+int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup)
+{
+	*ret_setup = (struct runtime_setup){.version = image->head.version};
+	if (memory_image_is_lua(image)) {
+		ret_setup->handler = &lua_handler;
+		return lua_layout_find(image->head.version, &ret_setup->layout.lua);
+	}
+	ret_setup->handler = &cpython_handler;
+	return find_cpython(image, &ret_setup->layout.cpython);
 }
 
 /* ---- files ---- */

@@ -10,17 +10,19 @@
 #ifndef KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
 #define KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/runtime.h"
 
-#define MEMORY_IMAGE_MAGIC	 0x32676d696d656b6bull /* "kkemimg2" */
+#define MEMORY_IMAGE_MAGIC	 0x33676d696d656b6bull /* "kkemimg3" */
 #define MEMORY_IMAGE_LINE	 64u		       /* bytes */
 #define MEMORY_IMAGE_LINES_MAX	 8192u
 #define MEMORY_IMAGE_FRAMES_MAX	 256u
 #define MEMORY_IMAGE_DESCRIPTION 1024u /* bytes at `runtime` */
+#define MEMORY_IMAGE_REGISTERS	 16u
 
 struct memory_image_head {
 	uint64_t magic;
@@ -30,9 +32,10 @@ struct memory_image_head {
 	uint64_t pc;		    /* an address in it */
 	uint64_t thread;	    /* pointer */
 	uint64_t stack;		    /* pointer */
-	uint64_t runtime;	    /* address of _PyRuntime */
+	uint64_t runtime;	    /* address of _PyRuntime; 0: no CPython */
 	struct cpython_types types; /* in the process */
 	uint32_t frames, lines;
+	uint64_t leaf[MEMORY_IMAGE_REGISTERS]; /* as struct pt_regs has them */
 };
 
 struct memory_image_frame {
@@ -66,7 +69,12 @@ int memory_image_keep(struct memory_image *image, uint64_t address, uint64_t wor
 /* Reads bytes as the kernel does: all, or none. Returns 0 or -EFAULT. */
 int memory_image_read(const struct memory_image *image, void *to, size_t size, uint64_t address);
 
-/* Finds the layout of the interpreter by its description or its version. 0 or a negative errno. */
-int memory_image_layout(const struct memory_image *image, struct cpython_layout *ret_layout);
+/*
+ * Fills in the handler and the layout of the interpreter, by its description or its version. 0 or a
+ * negative errno.
+ */
+int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup);
+/* Returns whether the image is of Lua, or else of CPython. */
+bool memory_image_is_lua(const struct memory_image *image);
 
 #endif

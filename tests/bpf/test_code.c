@@ -118,6 +118,29 @@ static void test_code__with_the_name_that_a_caller_has(void **state)
 	assert_int_equal(code->name, 0);
 }
 
+/* Code that a caller without a name called first is told again when another one has a name. */
+static void test_code__again_with_a_name(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+
+	(void)state;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 9), 0);
+	assert_int_equal(tell_code(CODE, 9), 0);
+	list->name = FILE_NAME - 64;
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 9), 1);
+	assert_int_equal(tell_code(CODE, 9), 0);
+	list->name = 0;
+	assert_int_equal(tell_code(CODE, 9), 0);
+	/* an instruction of the caller says as much */
+	list->call = 77;
+	assert_int_equal(tell_code(CODE, 10), 1);
+	assert_int_equal(sampler.code.called_by, 77);
+	assert_int_equal(is_told(CODE, 10), 1);
+	list->call = 0;
+}
+
 static void put_size(u64 size)
 {
 	memset(heap + 0x1000, 0, 64);
@@ -275,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup(test_code__a_last_part_of_any_size, setup),
 		cmocka_unit_test_setup(test_code__a_last_part_of_elements, setup),
 		cmocka_unit_test_setup(test_code__with_the_name_that_a_caller_has, setup),
+		cmocka_unit_test_setup(test_code__again_with_a_name, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
 		cmocka_unit_test_setup(test_code__not_without_room, setup),
 		cmocka_unit_test_setup(test_code__not_without_time, setup),

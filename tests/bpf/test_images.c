@@ -21,6 +21,7 @@
 #define IMAGES_MAX    64
 #define FILE_BYTES    (1u << 20)
 #define BORDERS_LEAST 5 /* by_sort() and the like call from C */
+#define FRAMES_LEAST  50
 
 static struct memory_image image;
 static struct functions *functions;
@@ -86,7 +87,7 @@ static void test_images__functions_and_lines(void **state)
 			assert_true(count < image.head.frames);
 			expect_frame(&image.frame[count++], &frame);
 		}
-	assert_true(count > 50);
+	assert_true(count > FRAMES_LEAST);
 	assert_int_equal(count, image.head.frames);
 }
 
@@ -105,38 +106,69 @@ static void test_images__borders(void **state)
 			i++;
 			continue;
 		}
+		if (frame == RUNTIME_BORDER_NOWHERE && memory_image_is_lua(&image)) {
+			borders++; /* the worker ties it to the stack */
+			continue;
+		}
 		if (frame == RUNTIME_BORDER_NOWHERE) /* the base frame of 3.15 */
 			break;
 		assert_true(frame > last);
 		last = frame;
 		borders++;
 	}
-	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST))
+	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST) ||
+	    memory_image_is_lua(&image))
 		assert_true(borders > BORDERS_LEAST);
 	else
 		assert_int_equal(borders, 0);
 }
 
+static void expect_cpython(const struct cpython_layout *layout)
+{
+	const struct runtime_config *config = &image.config;
+
+	assert_int_equal(layout->version, image.head.version);
+	assert_int_equal(config->previous, layout->frame_previous);
+	assert_int_equal(config->code, layout->frame_code);
+	assert_int_equal(config->instruction, layout->frame_instruction);
+	assert_int_equal(config->part[2], layout->code_file);
+	assert_int_equal(config->part[3], layout->code_lines);
+	assert_int_equal(config->last_size, layout->bytes_size);
+	assert_int_equal(config->fingerprint[3], layout->code_first_line);
+	if (config->flags & RUNTIME_COPIES)
+		assert_int_equal(config->copies, layout->code_copies);
+	if (!(config->flags & RUNTIME_INDEX))
+		assert_int_equal(config->instructions, layout->code_start);
+}
+
+static void expect_lua(const struct lua_layout *layout)
+{
+	const struct runtime_config *config = &image.config;
+
+	assert_int_equal(config->root[0].start, RUNTIME_AT_SCAN);
+	assert_int_equal(config->state.frame, layout->state_frame);
+	assert_int_equal(config->state.handler, layout->state_handler);
+	assert_int_equal(config->state.main, layout->shared_main);
+	assert_int_equal(config->node_bytes, layout->frame_bytes);
+	assert_int_equal(config->code, layout->frame_function);
+	assert_int_equal(config->instruction, layout->frame_place);
+	assert_int_equal(config->object_code, layout->closure_code);
+	assert_int_equal(config->part[1], layout->code_source);
+	assert_int_equal(config->part[3], layout->code_lines);
+	assert_int_equal(config->names.constants, layout->code_constants);
+}
+
 /* The recorded config is one of today's layout. */
 static void test_images__layout(void **state)
 {
-	const struct runtime_config *config = &image.config;
-	struct cpython_layout layout;
+	struct runtime_setup setup;
 
 	(void)state;
-	assert_int_equal(memory_image_layout(&image, &layout), 0);
-	assert_int_equal(layout.version, image.head.version);
-	assert_int_equal(config->previous, layout.frame_previous);
-	assert_int_equal(config->code, layout.frame_code);
-	assert_int_equal(config->instruction, layout.frame_instruction);
-	assert_int_equal(config->part[2], layout.code_file);
-	assert_int_equal(config->part[3], layout.code_lines);
-	assert_int_equal(config->last_size, layout.bytes_size);
-	assert_int_equal(config->fingerprint[3], layout.code_first_line);
-	if (config->flags & RUNTIME_COPIES)
-		assert_int_equal(config->copies, layout.code_copies);
-	if (!(config->flags & RUNTIME_INDEX))
-		assert_int_equal(config->instructions, layout.code_start);
+	assert_int_equal(memory_image_setup(&image, &setup), 0);
+	if (memory_image_is_lua(&image))
+		expect_lua(&setup.layout.lua);
+	else
+		expect_cpython(&setup.layout.cpython);
 }
 
 static int name_first(void)
@@ -160,7 +192,7 @@ static void test_images__types(void **state)
 
 	(void)state;
 	assert_int_equal(name_first(), 0);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3 && !memory_image_is_lua(&image); i++) {
 		*types[i] += 8;
 		assert_int_equal(name_first(), -EPROTO);
 		*types[i] -= 8;
@@ -180,7 +212,28 @@ static u32 take_frames(struct runtime_frame *frames, u32 count)
 	return found;
 }
 
-/* With each line of the memory gone in turn, a walk finds the first frames of the list, or none. */
+static bool is_same(const struct runtime_frame *left, const struct runtime_frame *right)
+{
+	return left->code == right->code && left->fingerprint == right->fingerprint;
+}
+
+/*
+ * A walk with a hole finds the first frames of the list. In Lua it may miss the innermost state, or
+ * an object of which the frame is. Then the other frames come in their order.
+ */
+static void expect_order(const struct runtime_frame *whole, u32 frames,
+			 const struct runtime_frame *part, u32 found)
+{
+	u32 at = 0;
+
+	for (u32 i = 0; i < found; i++, at++) {
+		while (memory_image_is_lua(&image) && at < frames && !is_same(&part[i], &whole[at]))
+			at++;
+		assert_true(at < frames && is_same(&part[i], &whole[at]));
+	}
+}
+
+/* With each line of the memory gone in turn, a walk finds some frames of the list, or none. */
 static void test_images__lines_that_are_gone(void **state)
 {
 	static struct runtime_frame whole[MEMORY_IMAGE_FRAMES_MAX], part[MEMORY_IMAGE_FRAMES_MAX];
@@ -196,12 +249,110 @@ static void test_images__lines_that_are_gone(void **state)
 		image.line[i].address--;
 		ends += found < frames;
 		assert_in_range(found, 0, frames);
-		for (u32 at = 0; at < found; at++) {
-			assert_int_equal(part[at].code, whole[at].code);
-			assert_int_equal(part[at].fingerprint, whole[at].fingerprint);
-		}
+		expect_order(whole, frames, part, found);
 	}
 	assert_true(ends > frames);
+}
+
+/* ---- hostile memory ---- */
+
+#define POINTERS_TRIED 40u
+#define LINE_WORDS     (MEMORY_IMAGE_LINE / 8)
+/* A step of the walk takes some frames. The search for a state reads most: each word may be one. */
+#define READS_MAX ((RECORD_FRAMES_MAX + 1) * RUNTIME_FRAMES_STEP * (RUNTIME_SCAN_WORDS * 3 + 1))
+
+static u32 reads;
+
+static int read_and_count(void *to, u64 bytes, u64 address)
+{
+	reads++;
+	return read_image(to, bytes, address);
+}
+
+static u64 get_word(u32 number)
+{
+	u64 word;
+
+	memcpy(&word, image.line[number / LINE_WORDS].bytes + number % LINE_WORDS * 8, 8);
+	return word;
+}
+
+static void set_word(u32 number, u64 word)
+{
+	memcpy(image.line[number / LINE_WORDS].bytes + number % LINE_WORDS * 8, &word, 8);
+}
+
+static u64 address_of(u32 number)
+{
+	return image.line[number / LINE_WORDS].address + number % LINE_WORDS * 8;
+}
+
+static bool is_pointer(u64 word)
+{
+	unsigned char byte;
+
+	return memory_image_read(&image, &byte, 1, word) == 0;
+}
+
+/* Walks and names all there is. Returns the result. */
+static u32 walk_hostile(void)
+{
+	static struct runtime_frame frames[RECORD_RUNTIME_WORDS_MAX];
+	struct function function;
+	struct runtime_words words;
+	u32 line, count = 0;
+
+	reads = 0;
+	image_walk(&image);
+	assert_true(reads <= READS_MAX);
+	assert_in_range(host.walk.list.result, RUNTIME_WHOLE, RUNTIME_CUT_BUDGET);
+	assert_true(runtime_words_init(&words, host.word, host.walk.list.words));
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frames[count]))
+			count++;
+	if (count > 0)
+		image_name(&image, functions, &frames[count - 1], &function, &line);
+	return host.walk.list.result;
+}
+
+/*
+ * Pointers lead to themselves, in circles, to other structures, to odd places, to the kernel and to
+ * nowhere. The walk ends, and says how: as a list that was read whole, or with the reason of a cut.
+ */
+static void test_images__pointers_anywhere(void **state)
+{
+	const u32 words = image.head.lines * LINE_WORDS;
+	u32 seen[RUNTIME_CUT_BUDGET + 1] = {0}, pointers = 0;
+
+	(void)state;
+	host.read_at = read_and_count;
+	for (u32 i = 0; i < words; i++)
+		pointers += is_pointer(get_word(i));
+	for (u32 i = 0, next = 0; i < words; i++) {
+		const u64 word = get_word(i);
+		/* the first one is a circle, where the pointer is that to the frame before */
+		const u64 bad[] = {address_of(i) - image.config.previous,
+				   address_of(i * 7919u % words),
+				   address_of(0),
+				   image.head.stack,
+				   word + 1,
+				   ~0ull << 47,
+				   0};
+		u32 kinds = sizeof(bad) / sizeof(*bad);
+
+		if (!is_pointer(word))
+			continue;
+		if (next++ % (pointers / POINTERS_TRIED + 1) != 0)
+			kinds = 1;
+		for (u32 kind = 0; kind < kinds; kind++) {
+			set_word(i, bad[kind]);
+			seen[walk_hostile()]++;
+		}
+		set_word(i, word);
+	}
+	assert_true(seen[RUNTIME_WHOLE] > 0 && seen[RUNTIME_CUT_READ] > 0);
+	assert_true(image.config.flags & RUNTIME_ARRAY || seen[RUNTIME_CUT_DEPTH] > 0);
+	assert_int_equal(walk_hostile(), RUNTIME_WHOLE);
 }
 
 /* ---- files ---- */
@@ -219,8 +370,8 @@ static const struct {
 	{                                  \
 #test, test_images__##test \
 	}
-	TEST(functions_and_lines), TEST(borders), TEST(layout), TEST(types),
-	TEST(lines_that_are_gone),
+	TEST(functions_and_lines), TEST(borders),	    TEST(layout), TEST(types),
+	TEST(lines_that_are_gone), TEST(pointers_anywhere),
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

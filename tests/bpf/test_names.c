@@ -181,6 +181,50 @@ static void test_names__variables(void **state)
 			 0);
 }
 
+/* More variables than one read has, up to the last one that is looked at. */
+static void test_names__many_variables(void **state)
+{
+	const u32 far = 200;
+
+	(void)state;
+	config.name = 56;
+	config.names.variables = 48;
+	config.names.variable_count = 56;
+	HEAP_WORD(CODE(CALLER) + 48) = VARIABLES(0);
+	HEAP_WORD(CODE(CALLER) + 56) = far;
+	for (u32 i = 0; i < far; i++)
+		HEAP_WORD(VARIABLES(0) + 16 * i + 8) = 0;
+	HEAP_WORD(VARIABLES(0) + 16 * 63) = TEXT(1);
+	HEAP_WORD(VARIABLES(0) + 16 * 63 + 8) = 9ull << 32;
+	HEAP_WORD(VARIABLES(0) + 16 * 64) = TEXT(2);
+	HEAP_WORD(VARIABLES(0) + 16 * 64 + 8) = 9ull << 32;
+	HEAP_WORD(VARIABLES(0) + 16 * (far - 1)) = TEXT(3);
+	HEAP_WORD(VARIABLES(0) + 16 * (far - 1) + 8) = 9ull << 32;
+	assert_int_equal(NAME_OF(OP(MOVE, 3), OP(CALL, 3)), TEXT(1));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 1 << 16, OP(CALL, 3)), TEXT(2));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 2 << 16, OP(CALL, 3)), TEXT(3));
+	assert_int_equal(NAME_OF(OP(MOVE, 3) | 3 << 16, OP(CALL, 3)), 0);
+}
+
+/* A function is made between the function and the call, and captures variables of the caller. */
+static void test_names__captures(void **state)
+{
+	const u32 makes = OP(OTHER, 1), captures = OP(UPVALUE, 0) | 3 << 16;
+
+	(void)state;
+	config.names.form[1] = config.names.form[2];
+	assert_int_equal(NAME_OF(OP(LOAD, 0) | 2 << 16, makes, captures, captures, OP(CALL, 0)),
+			 TEXT(13));
+	config.names.form[RUNTIME_FORMS - 1] =
+		(struct runtime_form){.opcode = OTHER, .source = RUNTIME_OF_CAPTURES};
+	assert_int_equal(NAME_OF(OP(LOAD, 0) | 2 << 16, makes, captures, captures, OP(CALL, 0)),
+			 TEXT(2));
+	assert_int_equal(NAME_OF(OP(UPVALUE, 0) | 2 << 16, makes, captures, OP(CALL, 0)), TEXT(12));
+	assert_int_equal(NAME_OF(OP(LOAD, 5), captures, OP(CALL, 0)), TEXT(13));
+	assert_int_equal(NAME_OF(captures, OP(CALL, 0)), TEXT(13));
+	assert_int_equal(NAME_OF(OP(OTHER, 0), OP(CALL, 0)), 0); /* it is called at once */
+}
+
 /* Arguments and jumps between the function and the call, and the call in front. */
 static void test_names__of_the_last_one_that_sets_the_register(void **state)
 {
@@ -235,6 +279,21 @@ static void test_names__without_a_caller(void **state)
 	assert_int_equal(host.walk.list.words, 2);
 }
 
+/* An instruction that is no call, in a frame that has a status, called a function. */
+static void test_names__of_other_instructions(void **state)
+{
+	(void)state;
+	config.names.tail = 8; /* the low half of the place */
+	assert_int_equal(NAME_OF(OP(LOAD, 3) | 1 << 16, OP(OTHER, 3) | 9 << 16), 0);
+	assert_int_equal(host.told_call, OP(OTHER, 3) | 9 << 16);
+	assert_int_equal(host.told_in, (u32)(FIRST(CALLER) + 8));
+	/* nothing of it stays for a function that nobody called */
+	config.names.tail = AT_TAIL;
+	test_names__without_a_caller(state);
+	assert_int_equal(host.told_call, 0);
+	assert_int_equal(host.told_in, 0);
+}
+
 static void test_names__damage(void **state)
 {
 	(void)state;
@@ -259,8 +318,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names__of_the_last_one_that_sets_the_register,
 						setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_names__far_away, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__many_variables, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__captures, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_names__of_tail_calls, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_names__without_a_caller, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_names__of_other_instructions, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_names__damage, setup, scene_teardown),
 	};

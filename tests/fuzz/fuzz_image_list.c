@@ -4,7 +4,7 @@
 
 #include "tests/bpf/image_walk.h"
 
-#define READS_FRAME 8u /* of a frame and its border, at most */
+#define READS_FRAME 8u /* of a frame and its border, at most; also of a step of a search */
 #define READS_MORE  64u
 #define NAMED_MAX   128u
 

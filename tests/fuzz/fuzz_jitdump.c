@@ -14,8 +14,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Checks the names of the ranges that lines may have at these addresses. */
-static void look(const struct map_file *file)
+static void look(struct map_file *file)
 {
+	struct map_file_source source;
 	char name[PERF_MAP_NAME_MAX + 1];
 	struct perf_map_place place;
 	struct made_range range;
@@ -26,6 +27,9 @@ static void look(const struct map_file *file)
 		if (!map_file_find(file, address, &range))
 			continue;
 		if (address < range.start || address - range.start >= range.size)
+			abort();
+		if (map_file_source(file, &range, address, &source) == 0 &&
+		    (source.file[0] == '\0' || strlen(source.file) > MAP_FILE_SOURCE_MAX))
 			abort();
 		bytes = map_file_name(file, &range, name);
 		if (bytes > PERF_MAP_NAME_MAX)

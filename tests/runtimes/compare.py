@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/report.py or calls.lua, PY_SPY in the raw format. Prints a row of figures,
+PROFILE is of pprof, REPORT of workloads/report.py, calls.lua or hosted.py, PY_SPY in the raw format. Prints a row of figures,
 and what disagrees. Ends with 1 below a bound.
 """
 
@@ -15,7 +15,7 @@ import pprof  # noqa: E402
 
 OBSERVER = "observe"
 COMPLETE, FUNCTIONS, CALLS, LINES, OTHER = 99.0, 99.0, 99.0, 99.0, 98.0  # percent
-NAMES = 85.0  # of functions; the rest is met first below a caller that has no name for it
+NAMES = 99.0  # of frames that the interpreter has a name for
 SHOWN = 90.0  # of samples in an interpreter; the first ones come before the grant
 INLINED = 50.0  # the rest is the work of the function itself
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
@@ -31,17 +31,17 @@ def base(path):
     return path.rsplit("/", 1)[-1]
 
 
-def lua_name(function, called):
-    """Returns the name that a function of Lua has without its callers. Adds the name that it has."""
-    if function["line"] == 0:
-        return "main chunk"
-    own = "function <%s:%d>" % (base(function["file"]), function["line"])
-    called[own].update({function["name"]} - {own})
+def lua_name(function, count, called):
+    """Returns the name that a function of Lua has without its callers. Adds frames to the name that it has."""
+    own = "main chunk"
+    if function["line"] != 0:
+        own = "function <%s:%d>" % (base(function["file"]), function["line"])
+    called[own][function["name"]] += count
     return own
 
 
 def frames_of(profile, sample, called):
-    """Returns the functions of a sample's program, outermost first. called: the names of Lua's functions."""
+    """Returns the functions of a sample's program, outermost first. called: frames of Lua's functions, by names."""
     frames = []
     for number in reversed(sample["locations"]):
         location = profile.locations[number]
@@ -53,7 +53,7 @@ def frames_of(profile, sample, called):
         function = profile.functions[location["functions"][0]]
         name = function["name"]
         if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
-            name = lua_name(function, called)
+            name = lua_name(function, sample["values"][0], called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
 
@@ -85,8 +85,10 @@ class Share:
         return False
 
 
-def is_interpreter(profile, sample):
-    """Returns whether a sample has a frame of an interpreter."""
+def is_interpreter(profile, sample, within):
+    """Returns whether a sample has a frame of an interpreter. within: functions of a server that run one."""
+    if within:
+        return any(name in within for frame in names_of(profile, sample) for name in frame)
     files = (profile.mappings.get(profile.locations[number]["mapping"], {}).get("file") or ""
              for number in sample["locations"])
     return any(base(file).startswith(INTERPRETERS) for file in files)
@@ -185,13 +187,12 @@ def compare_py_spy(samples, files, path):
 
 
 def compare_names(called, report):
-    """Returns the share of Lua's functions with a name that some caller has, of those met that callers name."""
-    share = Share("names", NAMES)
+    """Returns the share of frames with a name that Lua has for the function, where Lua has one."""
+    share = Share("names", report.get("named", NAMES))
     for function, said in report["names"].items():
-        if function not in called:
-            continue
-        found = called[function]
-        share.add(bool(found) and found <= set(said), 1, "%s: %s, not %s" % (function, found, said))
+        for name, count in called[function].items():
+            if name not in said or set(said) != {function}:
+                share.add(name in said and name != function, count, "%s: %s, not %s" % (function, name, said))
     return share
 
 
@@ -211,14 +212,14 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         report = json.load(file)
     samples, shown = [], Share("shown", report.get("shown", SHOWN))
-    called = collections.defaultdict(set)
+    called = collections.defaultdict(collections.Counter)
     for sample in profile.samples:
         frames, count = frames_of(profile, sample, called), sample["values"][0]
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:
             samples.append((sample, frames, count))
-        if frames or is_interpreter(profile, sample):
+        if frames or is_interpreter(profile, sample, report.get("within")):
             shown.add(bool(frames), count, ";".join(name[-1] for name in names_of(profile, sample)[-12:]))
     shares = [shown, *compare(samples, report)]
     shares.append(compare_orders(profile, samples, report["orders"]) if "orders" in report else None)

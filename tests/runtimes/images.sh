@@ -1,15 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/images.sh: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py in
-# each interpreter of install.sh, and in those of RUNTIMES_ALSO. Root. After a change of what BPF reads,
-# or of struct runtime_config, the images are to be recorded again: make memory-images.
+# tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py and
+# image.lua in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those whose name has it; the
+# other images stay. Root. After a change of what BPF reads, or of struct runtime_config, the images are to be
+# recorded again: make memory-images.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes
 kept=tests/bpf/images.tar.xz
-failed=0 process=
+# one release for each column of worker/runtime/lua_layout.def
+of_lua='lua5.4_of_bullseye lua5.1_of_trixie lua5.2_of_trixie lua5.3_of_trixie lua5.4_of_trixie lua5.5_of_sid'
+only=$1 failed=0 process=
 
 [ "$(id -u)" = 0 ] || { echo 'images.sh: needs root' >&2; exit 1; }
 dir=$(mktemp -d /tmp/keyhole-images.XXXXXX) || exit 1
@@ -29,20 +32,21 @@ until_reported() {	# FILE
 	return 1
 }
 
-# record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
-# into an image.
-record() {
-	local work kind status=0
-	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
-	cp tests/runtimes/workloads/image.py "$work"
+# run ROOT COMMAND...: starts it in $work, which is in that root. Its standard input never ends.
+run() {
+	local root=$1
+	shift
 	# shellcheck disable=SC2016
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 chroot "$2" sh -c 'cd "$0" && exec "$@"' \
-		"${work#"${2%/}"}" "$3" -B -E -S -s -c \
-		'exec(compile(open("image.py", encoding="utf-8").read(), "image.py", "exec"))' report \
-		>"$dir/out" 2>&1 &
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 chroot "$root" sh -c 'cd "$0" && exec "$@"' \
+		"${work#"${root%/}"}" "$@" <>"$dir/nothing" >"$dir/out" 2>&1 &
 	process=$!
-	until_reported "$work/report-held" || status=1
-	for kind in held released; do
+}
+
+# record_these KIND...: of the process that runs, which is then ended
+record_these() {
+	local kind status=0
+	until_reported "$work/report-$1" || status=1
+	for kind; do
 		[ $status != 0 ] ||
 			"$build/tests/runtimes/record_image" "$process" "$work/report-$kind" "$dir/images" \
 				>>"$dir/out" 2>&1 || status=1
@@ -50,18 +54,54 @@ record() {
 	kill -9 "$process"
 	wait "$process" 2>/dev/null
 	process=
+	return $status
+}
+
+record_python() {	# ROOT PROGRAM
+	run "$1" "$2" -B -E -S -s -c \
+		'exec(compile(open("image.py", encoding="utf-8").read(), "image.py", "exec"))' report
+	record_these held released
+}
+
+# A program in Lua has one thread. It finds its process in proc.
+record_lua() {	# ROOT PROGRAM
+	local kind status=0 mounted=
+	if ! [ -e "${1%/}/proc/self" ]; then
+		mkdir -p "$1/proc" && mount --bind /proc "$1/proc" && mounted=$1/proc
+	fi
+	for kind in held released; do
+		run "$1" "$2" image.lua report $kind
+		record_these $kind || status=1
+	done
+	[ -z "$mounted" ] || umount "$mounted"
+	return $status
+}
+
+# record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
+# into an image.
+record() {
+	local work status=0 recorder=record_python
+	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
+	cp tests/runtimes/workloads/image.{py,lua} "$work"
+	[[ $3 != */lua* ]] || recorder=record_lua
+	$recorder "$2" "$3" || status=1
 	rm -rf "$work"
 	[ $status = 0 ] || sed "s|^|$1: |" "$dir/out" >&2
 	return $status
 }
 
 mkdir "$dir/images"
+mkfifo "$dir/nothing"
 tests/runtimes/install.sh "$cache" >"$dir/list" || exit 1
 while IFS=$'\t' read -r name root rest <&3; do
 	program=${rest##*$'\t'}	# the last column
-	[[ $name != py-spy && $program != */lua* ]] || continue
+	[[ $name != py-spy && $name == *$only* ]] || continue
 	if [ "$root" = - ]; then
 		echo "$name: $rest"
+	elif [[ $program == */luajit* ]]; then
+		echo "$name: has no memory image yet"
+	elif [[ $program == */lua* && " $of_lua " != *" ${name// /_} "* ]]; then
+		echo "$name: has the layout of another release"
 	elif [ "${program#* }" != "$program" ]; then
 		echo "$name: more than a program"
 	elif ! record "$name" "$root" "$program"; then
@@ -69,4 +109,5 @@ while IFS=$'\t' read -r name root rest <&3; do
 	fi
 done 3<"$dir/list"
 [ $failed = 0 ] || exit 1
+[ -z "$only" ] || tar -C "$dir/images" --skip-old-files -xJf "$kept"
 tar -C "$dir/images" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cJf "$kept" . && ls "$dir/images"

@@ -252,3 +252,25 @@ for suite in bullseye bookworm trixie sid; do
 	have "luajit of $suite, interpreted" "$tree" calls.lua '/usr/bin/luajit -joff'
 	have "luajit of $suite" "$tree" calls.lua /usr/bin/luajit
 done
+
+# ---- servers with Lua in them ----
+
+# servers SUITE TREE PACKAGES SERVER...
+servers() {
+	local suite=$1 of=$2 packages=$3 server
+	shift 3
+	# shellcheck disable=SC2086
+	get debian "$of-$suite" "$suite" $packages
+	for server; do
+		have "$server of $suite" / hosted "env SERVER=$server TREE=$tree $own"
+	done
+}
+
+for suite in bookworm trixie sid; do
+	if [ $suite = bookworm ]; then
+		servers $suite hosts 'redis-server haproxy' redis haproxy
+	else
+		servers $suite hosts 'redis-server haproxy valkey-server' redis haproxy valkey
+	fi
+	servers $suite jit-hosts 'nginx-light libnginx-mod-http-lua neovim' nginx neovim
+done

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/lua_layout.sh [write]: compares worker/runtime/lua_layout.def with the headers of the
-# releases of Lua that Debian has as source packages. One TAP stream. `write` prints the rows instead.
+# tests/runtimes/lua_layout.sh [write]: compares worker/runtime/lua_layout.def and lua_events.def with the headers
+# of the releases of Lua that Debian has as source packages. One TAP stream. `write` prints the rows instead.
 # Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -80,6 +80,59 @@ int main(void)
 }
 END
 
+# Instructions that call metamethods: name and opcode, in the order of worker/runtime/lua_events.def.
+cat >"$folder/events.c" <<'END'
+#include <stdio.h>
+#include "lua.h"
+#include "lobject.h"
+#include "lopcodes.h"
+#define NONE 0xff
+#define ROW(name, op, value) printf("\"%s\"/*%s*/ %d\n", name, #op, (int)(value));
+#define HAS(name, op) ROW(name, op, OP_##op)
+#define LACKS(name, op) ROW(name, op, NONE)
+#if LUA_VERSION_NUM >= 503
+#define HAS_3 HAS
+#else
+#define HAS_3 LACKS
+#endif
+#if LUA_VERSION_NUM >= 504
+#define HAS_4 HAS
+#define UNTIL_3 LACKS
+#else
+#define HAS_4 LACKS
+#define UNTIL_3 HAS
+#endif
+#if LUA_VERSION_NUM != 503
+#define UNTIL_3_BITS LACKS
+#else
+#define UNTIL_3_BITS HAS
+#endif
+#if LUA_VERSION_NUM == 504 && LUA_VERSION_RELEASE_NUM <= 50402
+#define COMPARES LACKS
+#define COMPARES_4 LACKS
+#define ORDERS HAS
+#else
+#define COMPARES HAS
+#define COMPARES_4 HAS_4
+#define ORDERS LACKS
+#endif
+int main(void)
+{
+	HAS("index", GETTABUP) HAS("index", GETTABLE) HAS_4("index", GETI) HAS_4("index", GETFIELD)
+	HAS("index", SELF) HAS("newindex", SETTABUP) HAS("newindex", SETTABLE)
+	HAS_4("newindex", SETI) HAS_4("newindex", SETFIELD)
+	UNTIL_3("add", ADD) UNTIL_3("sub", SUB) UNTIL_3("mul", MUL) UNTIL_3("div", DIV)
+	UNTIL_3("mod", MOD) UNTIL_3("pow", POW) UNTIL_3_BITS("idiv", IDIV) UNTIL_3_BITS("band", BAND)
+	UNTIL_3_BITS("bor", BOR) UNTIL_3_BITS("bxor", BXOR) UNTIL_3_BITS("shl", SHL)
+	UNTIL_3_BITS("shr", SHR) HAS("unm", UNM) HAS_3("bnot", BNOT) HAS("len", LEN)
+	HAS("concat", CONCAT) HAS("eq", EQ) COMPARES("lt", LT) COMPARES("le", LE)
+	COMPARES_4("lt", LTI) COMPARES_4("le", LEI) COMPARES_4("lt", GTI) COMPARES_4("le", GEI)
+	ORDERS("order", LT) ORDERS("order", LE) ORDERS("order", LTI) ORDERS("order", LEI)
+	HAS_4("close", CLOSE) HAS_4("close", RETURN)
+	return 0;
+}
+END
+
 # fetch VERSION: prints the folder of the headers.
 fetch() {
 	local name=lua${1%.*} tree=$folder/lua-$1
@@ -92,7 +145,26 @@ fetch() {
 
 rows() {	# VERSION
 	local source
-	source=$(fetch "$1") && ${CC:-cc} -w -I"$source" -o "$folder/rows" "$folder/rows.c" && "$folder/rows" >"$folder/$1.rows"
+	source=$(fetch "$1") && ${CC:-cc} -w -I"$source" -o "$folder/rows" "$folder/rows.c" &&
+		"$folder/rows" >"$folder/$1.rows" || return
+	[[ $1 != 5.1.* ]] || return 0	# names no metamethod
+	${CC:-cc} -w -I"$source" -o "$folder/events" "$folder/events.c" && "$folder/events" >"$folder/$1.events"
+}
+
+# as_rows LETTER NONE VALUE FILE...: rows of name and value, one file a column, as those of a .def file
+as_rows() {
+	local letter=$1 none=$2 value=$3
+	shift 3
+	(cd "$folder" && paste -d ' ' "$@") | awk -v letter="$letter" -v none="$none" -v value="$value" '{
+		comment = ""
+		if (match($1, "/[*].*[*]/"))
+			comment = " /* " substr($1, RSTART + 2, RLENGTH - 4) " */"
+		sub("/[*].*", "", $1)
+		printf "%s(%s", letter, $1
+		for (i = 2; i <= NF; i += 2)
+			printf ", %s", $i == value ? none : $i
+		print ")" comment
+	}'
 }
 
 rows_of_all() {
@@ -101,15 +173,13 @@ rows_of_all() {
 		rows "$version" || return
 	done
 	for pair in $same; do
-		rows "${pair%=*}" && cmp "$folder/${pair%=*}.rows" "$folder/${pair#*=}.rows" || return
+		rows "${pair%=*}" && cmp "$folder/${pair%=*}.rows" "$folder/${pair#*=}.rows" &&
+			cmp "$folder/${pair%=*}.events" "$folder/${pair#*=}.events" || return
 	done
 	# shellcheck disable=SC2046,SC2086
-	(cd "$folder" && paste -d ' ' $(printf '%s.rows ' $columns)) | awk '{
-		printf "O(%s", $1
-		for (i = 2; i <= NF; i += 2)
-			printf ", %s", $i == 65535 ? "LUA_NONE" : $i
-		print ")"
-	}' >"$folder/layout"
+	as_rows O LUA_NONE 65535 $(printf '%s.rows ' $columns) >"$folder/layout"
+	# shellcheck disable=SC2046,SC2086
+	as_rows E NONE 255 $(printf '%s.events ' ${columns#5.1.5}) >"$folder/calls"
 }
 
 if ! rows_of_all >"$folder/log" 2>&1; then
@@ -120,10 +190,11 @@ if ! rows_of_all >"$folder/log" 2>&1; then
 	exit
 fi
 if [ "$1" = write ]; then
-	cat "$folder/layout"
+	cat "$folder/layout" "$folder/calls"
 	exit
 fi
-if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/lua_layout.def) >"$folder/log"; then
+if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/lua_layout.def) >"$folder/log" &&
+	diff "$folder/calls" <(sed -n 's/[ \t]\+/ /g; /^E(/p' worker/runtime/lua_events.def) >"$folder/log"; then
 	echo 'ok 1 - offsets of Lua'
 	echo 1..1
 	exit

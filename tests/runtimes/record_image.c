@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_image PID REPORT FOLDER: records a thread of workloads/image.py. An image has the memory
- * that the walk and the naming read, and what the interpreter said in REPORT-KIND. Both must agree.
+ * record_image PID REPORT FOLDER: records a thread of workloads/image.py or image.lua. An image has
+ * the memory that the walk and the naming read, and what the interpreter said in REPORT-KIND. Both
+ * must agree.
  * The image is FOLDER/VERSION-KIND. Root.
  */
 #include <errno.h>
@@ -69,30 +70,39 @@ static u64 bias_of(struct image *elf, u64 start, u64 end, u64 offset)
 	return start - offset + segment->file_offset - segment->address;
 }
 
-static void describe(struct image *elf, u64 bias)
+static void describe_cpython(struct image *elf, u64 bias, const struct runtime_setup *setup)
 {
 	struct exported_symbol runtime;
-	struct runtime_setup setup;
 	struct exported exported;
 
-	errno = -runtime_configure(RUNTIME_CPYTHON, elf, &setup);
-	must(errno == 0, "configure");
 	must(exported_open(elf, &exported) == 0 && exported_find(&exported, "_PyRuntime", &runtime),
 	     "_PyRuntime");
-	image.config = setup.config;
-	image.head.version = setup.layout.cpython.version;
-	is_without_lock = setup.layout.cpython.is_without_lock;
-	image.head.bias = bias;
+	image.head.version = setup->layout.cpython.version;
+	is_without_lock = setup->layout.cpython.is_without_lock;
 	image.head.runtime = runtime.address + bias;
-	image.head.types = setup.types;
+	image.head.types = setup->types;
 	image.head.types.code += bias;
 	image.head.types.text += bias;
 	image.head.types.bytes += bias;
 }
 
+static void describe(enum runtime runtime, struct image *elf, u64 bias)
+{
+	struct runtime_setup setup;
+
+	errno = -runtime_configure(runtime, elf, &setup);
+	must(errno == 0, "configure");
+	image.config = setup.config;
+	image.head.version = setup.version;
+	image.head.bias = bias;
+	if (runtime == RUNTIME_CPYTHON)
+		describe_cpython(elf, bias, &setup);
+}
+
 /* Describes the interpreter if a mapping is its code. */
 static bool is_interpreter(u64 start, u64 end, u64 offset)
 {
+	enum runtime runtime;
 	char path[128];
 	struct image *elf;
 	bool is_one = false;
@@ -103,9 +113,10 @@ static bool is_interpreter(u64 start, u64 end, u64 offset)
 	if (fd < 0)
 		return false;
 	if (image_open(fd, &elf) == 0) {
-		is_one = runtime_recognise(elf) == RUNTIME_CPYTHON;
+		runtime = runtime_recognise(elf);
+		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA;
 		if (is_one)
-			describe(elf, bias_of(elf, start, end, offset));
+			describe(runtime, elf, bias_of(elf, start, end, offset));
 		image_close(elf);
 	}
 	close(fd);
@@ -168,6 +179,18 @@ static pid_t read_report(const char *path)
 
 /* ---- all ---- */
 
+static void find_thread(pid_t id)
+{
+	struct live_thread thread;
+
+	errno = -live_thread_get(id, &thread);
+	must(errno == 0, "thread");
+	image.head.thread = thread.pointer;
+	image.head.stack = thread.stack;
+	_Static_assert(sizeof(image.head.leaf) == sizeof(thread.reg), "registers");
+	memcpy(image.head.leaf, thread.reg, sizeof(thread.reg));
+}
+
 /* Returns whether the walk finds what the interpreter said. */
 static bool agrees(struct functions *functions)
 {
@@ -224,9 +247,8 @@ static void write_image(const char *folder, const char *kind)
 
 int main(int argc, char **argv)
 {
-	unsigned char description[MEMORY_IMAGE_DESCRIPTION];
+	static unsigned char description[MEMORY_IMAGE_DESCRIPTION];
 	struct functions *functions = functions_new();
-	pid_t thread;
 
 	if (argc != 4 || !functions) {
 		fprintf(stderr, "usage: record_image PID REPORT FOLDER\n");
@@ -235,12 +257,11 @@ int main(int argc, char **argv)
 	process = (pid_t)strtol(argv[1], NULL, 10);
 	image.head = (struct memory_image_head){.magic = MEMORY_IMAGE_MAGIC,
 						.config_bytes = sizeof(image.config)};
-	thread = read_report(argv[2]);
+	find_thread(read_report(argv[2]));
 	find_interpreter();
-	errno = -live_thread_pointers(thread, &image.head.thread, &image.head.stack);
-	must(errno == 0, "thread");
 	host.read_at = read_and_keep;
-	must(read_and_keep(description, sizeof(description), image.head.runtime) == 0,
+	must(!image.head.runtime ||
+		     read_and_keep(description, sizeof(description), image.head.runtime) == 0,
 	     "_PyRuntime");
 	if (!agrees(functions))
 		return 1;

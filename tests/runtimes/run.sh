@@ -50,9 +50,21 @@ until_ready() {	# FILE
 	return 1
 }
 
+# why_needs LINE: `keyhole why` of one of the processes tells that this line of the policy is needed.
+why_needs() {
+	local pid
+	for pid in $(cat "$dir/report.json.ready"); do
+		timeout 60 "$build/keyhole" why "$pid" -d 1 -F 499 >"$dir/why" 2>&1
+		! tr -s ' \n' ' ' <"$dir/why" | grep -qF "a line \`$1\` in the policy file grants it" || return 0
+	done
+	cat "$dir/why" >>"$dir/out"
+	echo "why does not name $1" >>"$dir/out"
+	return 1
+}
+
 # profile ROOT WORKLOAD COMMAND: leaves profile.pb.gz, report.json, py-spy.raw and notes in $dir.
 profile() {
-	local work=$dir root=$1 script=$2.py theirs folder pid processes=()
+	local work=$dir root=$1 script=$2.py theirs folder pid processes=() policy=()
 	[[ $2 != *.* ]] || script=$2
 	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
@@ -73,7 +85,11 @@ profile() {
 			>"$dir/py-spy.out" 2>&1 &
 		theirs=$!
 	fi
-	timeout 60 "$build/keyhole" record -F 499 -d $SECONDS_EACH -f pprof -o "$dir/profile.pb.gz" "${processes[@]}" \
+	if [ -e "$work/report.json.policy" ]; then
+		why_needs "$(cat "$work/report.json.policy")" || return 1
+		policy=(--policy "$work/report.json.policy")
+	fi
+	timeout 60 "$build/keyhole" record -F 499 -d $SECONDS_EACH -f pprof -o "$dir/profile.pb.gz" "${policy[@]}" "${processes[@]}" \
 		>"$dir/notes" 2>&1 || return 1
 	if [ -n "$theirs" ] && ! wait "$theirs"; then
 		rm -f "$dir/py-spy.raw"
@@ -112,7 +128,8 @@ one() {
 	failed=1
 }
 
-$here/install.sh "$cache" >"$cache.list" || exit 1
+# another run of it may be there
+list=$(mktemp) && $here/install.sh "$cache" >"$list" || exit 1
 echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names    inlined'
 while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
@@ -120,7 +137,8 @@ while IFS=$'\t' read -r name root workload command <&3; do
 	elif [[ $name == *$only* ]]; then
 		one "$name" "$root" "$workload" "$command"
 	fi
-done 3<"$cache.list"
+done 3<"$list"
+rm -f "$list"
 echo "1..$number"
 [ "$ran" -gt 0 ] || { echo '# no interpreter ran'; exit 1; }
 exit $failed

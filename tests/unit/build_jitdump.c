@@ -75,8 +75,29 @@ void build_jitdump_move(struct build_jitdump *dump, uint64_t time, uint64_t from
 	put_u64(dump, 0);
 }
 
+void build_jitdump_lines(struct build_jitdump *dump, uint64_t time, uint64_t start,
+			 const struct build_jitdump_line *lines, size_t count)
+{
+	const size_t at = dump->size;
+	uint32_t bytes;
+
+	put_prefix(dump, 2, 0, time);
+	put_u64(dump, start);
+	put_u64(dump, count);
+	for (size_t i = 0; i < count; i++) {
+		const char *file = lines[i].file ? lines[i].file : "\xff";
+
+		put_u64(dump, lines[i].address);
+		put_u32(dump, lines[i].line);
+		put_u32(dump, 0);
+		put(dump, file, strlen(file) + 1);
+	}
+	bytes = (uint32_t)(dump->size - at);
+	memcpy(dump->bytes + at + sizeof(uint32_t), &bytes, sizeof(bytes));
+}
+
 void build_jitdump_other(struct build_jitdump *dump, uint64_t time, uint32_t body)
 {
-	put_prefix(dump, 2, body, time);
+	put_prefix(dump, 3, body, time);
 	put_zeros(dump, body);
 }

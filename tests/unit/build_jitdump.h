@@ -20,6 +20,14 @@ void build_jitdump_load(struct build_jitdump *dump, uint64_t time, uint64_t star
 			const char *name);
 void build_jitdump_move(struct build_jitdump *dump, uint64_t time, uint64_t from, uint64_t to,
 			uint64_t size);
+/* Lines of the code that comes next. file: of each one, or NULL: that of the line before. */
+struct build_jitdump_line {
+	uint64_t address;
+	uint32_t line;
+	const char *file;
+};
+void build_jitdump_lines(struct build_jitdump *dump, uint64_t time, uint64_t start,
+			 const struct build_jitdump_line *lines, size_t count);
 /* A record of another kind, with `body` bytes of nothing. */
 void build_jitdump_other(struct build_jitdump *dump, uint64_t time, uint32_t body);
 

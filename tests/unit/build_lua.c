@@ -84,6 +84,8 @@ struct event_code build_lua(const struct lua_layout *layout, const struct build_
 	put_part(&event, 3, layout->code_lines, LINES);
 	put(&event, CODE_PART_3, code->lines, code->lines_bytes);
 	event.bytes[3] = code->lines_bytes;
+	event.called_by = code->called_by;
+	event.called_in = code->called_in;
 	if (code->called)
 		put_called(&event, code->called);
 	if (layout->code_anchors == LUA_NONE)

@@ -20,7 +20,8 @@ struct build_lua {
 	uint32_t lines_bytes, lines_count;
 	uint32_t anchors[BUILD_LUA_ANCHORS][2]; /* instruction, line */
 	uint32_t anchors_count;
-	const char *called; /* what the caller calls it; NULL: no caller does */
+	const char *called;	       /* what the caller calls it; NULL: no caller does */
+	uint32_t called_by, called_in; /* as event_code has them */
 };
 #define BUILD_LUA_CODE 0x7f0000010000ull
 

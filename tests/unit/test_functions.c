@@ -7,12 +7,14 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/build_code.h"
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/functions.h"
+#include "worker/runtime/lua.h"
 #include "worker/runtime/told.h"
 
 #define CODE 0x7f0000010000ull
@@ -318,6 +320,37 @@ static void test_functions__doubts_are_bounded(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_functions__##name, setup, teardown)
 
+/* The first name that a caller has stays. */
+static void test_functions__get_a_callers_name(void **state)
+{
+	struct functions_counts counts;
+	struct function function;
+	uint64_t number;
+
+	(void)state;
+	told.handler = &lua_handler;
+	functions_tell(functions, &key, &told, 1);
+	number = number_of(&key);
+	snprintf(told.code.name, sizeof(told.code.name), "of_no_caller");
+	functions_tell(functions, &key, &told, 2);
+	assert_true(functions_get(functions, number, &function));
+	assert_string_equal(function.name, "Outer.run");
+	snprintf(told.code.name, sizeof(told.code.name), "a_longer_name_that_a_caller_has");
+	told.has_callers_name = true;
+	functions_tell(functions, &key, &told, 3);
+	assert_true(functions_get(functions, number, &function));
+	assert_string_equal(function.name, "a_longer_name_that_a_caller_has");
+	assert_string_equal(function.file, "/srv/a.py");
+	snprintf(told.code.name, sizeof(told.code.name), "another");
+	functions_tell(functions, &key, &told, 4);
+	assert_true(functions_get(functions, number, &function));
+	assert_string_equal(function.name, "a_longer_name_that_a_caller_has");
+	assert_int_equal(number_of(&key), number);
+	functions_counts(functions, &counts);
+	assert_int_equal(counts.told, 1);
+	assert_int_equal(counts.again, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +358,7 @@ int main(void)
 		TEST(are_sampled_before_they_are_told),
 		TEST(keys),
 		TEST(another_name_is_another_function),
+		TEST(get_a_callers_name),
 		TEST(are_forgotten),
 		TEST(of_a_family_are_bounded),
 		TEST(bytes_of_a_family_are_bounded),

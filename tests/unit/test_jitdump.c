@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,10 +177,102 @@ static void test_jitdump__grows(void **state)
 	close(fd);
 }
 
+static const struct build_jitdump_line lines[] = {
+	{0x1000, 7, "/srv/f.js"}, {0x1010, 9, NULL},	    {0x1018, 3, "/srv/inlined.js"},
+	{0x101c, 4, NULL},	  {0x1020, 8, "/srv/f.js"},
+};
+#define LINES (sizeof(lines) / sizeof(*lines))
+
+static uint32_t line_at(uint64_t address)
+{
+	struct jitdump_line found;
+
+	assert_int_equal(jitdump_find_line(dump.bytes, dump.size, address, &found), 0);
+	assert_int_equal(found.file_bytes, strlen("/srv/f.js"));
+	assert_memory_equal(found.file, "/srv/f.js", found.file_bytes);
+	return found.line;
+}
+
+/* Lines of inlined code are none of the function's file. */
+static void test_jitdump__lines(void **state)
+{
+	struct jitdump_record record;
+	struct jitdump_line found;
+
+	(void)state;
+	dump.size = 0;
+	build_jitdump_lines(&dump, 5, 0x1000, lines, LINES);
+	assert_int_equal(jitdump_parse(dump.bytes, dump.size, &record), 0);
+	assert_int_equal(record.kind, JITDUMP_LINES);
+	assert_int_equal(record.start, 0x1000);
+	assert_int_equal(line_at(0xfff), 0);
+	assert_int_equal(line_at(0x1000), 7);
+	assert_int_equal(line_at(0x100f), 7);
+	assert_int_equal(line_at(0x1010), 9);
+	assert_int_equal(line_at(0x1018), 0);
+	assert_int_equal(line_at(0x101f), 0);
+	assert_int_equal(line_at(0x5000), 8);
+	for (size_t size = 0; size < dump.size; size++)
+		assert_int_equal(jitdump_find_line(dump.bytes, size, 0x1000, &found), -EINVAL);
+	dump.bytes[32 + 8 + 3] = 1; /* a line of more than 24 bits */
+	assert_int_equal(jitdump_find_line(dump.bytes, dump.size, 0x1000, &found), -EINVAL);
+	dump.size = 0;
+	build_jitdump_lines(&dump, 5, 0x1000, lines, 0);
+	assert_int_equal(jitdump_find_line(dump.bytes, dump.size, 0x1000, &found), -EINVAL);
+}
+
+static int source_at(struct map_file *file, uint64_t address, struct map_file_source *ret_source)
+{
+	struct made_range range;
+
+	assert_true(map_file_find(file, address, &range));
+	return map_file_source(file, &range, address, ret_source);
+}
+
+/* Lines belong to the code that comes next, if it starts where they do. */
+static void test_jitdump__sources(void **state)
+{
+	const struct build_jitdump_line of_v8[] = {{0x3040, 1, "/srv/g.js"}};
+	struct map_file_source source;
+	struct map_file *file;
+	size_t all = 0;
+	int fd;
+
+	(void)state;
+	build_jitdump_begin(&dump, 0);
+	build_jitdump_lines(&dump, 1, 0x1000, lines, LINES);
+	build_jitdump_load(&dump, 1, 0x1000, 64, "f");
+	build_jitdump_load(&dump, 2, 0x2000, 64, "without");
+	build_jitdump_lines(&dump, 3, 0x3000, of_v8, 1);
+	build_jitdump_load(&dump, 3, 0x3000, 128, "JS:*g /srv/g.js:1:1");
+	build_jitdump_lines(&dump, 4, 0x1000, lines, LINES);
+	build_jitdump_load(&dump, 4, 0x4000, 64, "of other lines");
+	build_jitdump_load(&dump, 5, 0x1000 + 0x8000, 64, "later");
+	build_jitdump_move(&dump, 6, 0x1000, 0x7000, 64);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, dump.bytes, dump.size), dump.size);
+	file = map_file_new(fd, &all);
+	assert_non_null(file);
+	assert_int_equal(map_file_read(file, PLENTY, UINT64_MAX), 0);
+	assert_int_equal(source_at(file, 0x1010, &source), 0);
+	assert_string_equal(source.file, "/srv/f.js");
+	assert_int_equal(source.line, 9);
+	assert_int_equal(source_at(file, 0x2000, &source), -ENOENT);
+	assert_int_equal(source_at(file, 0x3050, &source), -ENOENT);
+	assert_int_equal(source_at(file, 0x4000, &source), -ENOENT);
+	assert_int_equal(source_at(file, 0x9000, &source), -ENOENT);
+	assert_int_equal(source_at(file, 0x7010, &source), -ENOENT);
+	map_file_free(file);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jitdump__header),
+		cmocka_unit_test(test_jitdump__lines),
+		cmocka_unit_test(test_jitdump__sources),
 		cmocka_unit_test(test_jitdump__records),
 		cmocka_unit_test(test_jitdump__wrong_records),
 		cmocka_unit_test(test_jitdump__up_to_a_time),

@@ -105,6 +105,57 @@ static void test_lua_code__names_of_callers(void **state)
 	expect_called("0123456789012345678901234567890123456789", "function <a:7>");
 }
 
+/* Instructions, and status words of the caller's frame, of the headers of each version. */
+static const struct {
+	uint32_t version, called_by, called_in;
+	const char *name;
+} events[] = {
+	{LUA_VERSION(1, 5), 33, 0, "(for generator)"},
+	{LUA_VERSION(1, 5), 6, 0, "function <a:7>"}, /* GETTABLE */
+	{LUA_VERSION(2, 4), 34 | 3u << 6, 0, "for iterator"},
+	{LUA_VERSION(2, 4), 12, 0, "metamethod '__index'"},
+	{LUA_VERSION(2, 4), 12, 1u << (16 + 1), "metamethod '__index'"}, /* CIST_HOOKED */
+	{LUA_VERSION(3, 6), 24, 0, "metamethod '__shr'"},
+	{LUA_VERSION(3, 6), 24, 1u << (16 + 2), "hook '?'"},
+	{LUA_VERSION(3, 6), 24, 1u << (16 + 8), "metamethod '__shr'"}, /* CIST_FIN */
+	{LUA_VERSION(4, 2), 58, 0, "metamethod 'order'"},
+	{LUA_VERSION(4, 2), 64, 0, "function <a:7>"}, /* GTI */
+	{LUA_VERSION(4, 6), 58, 0, "metamethod 'lt'"},
+	{LUA_VERSION(4, 6), 64, 0, "metamethod 'lt'"},
+	{LUA_VERSION(4, 6), 46 | 6u << 24, 0, "metamethod 'add'"},
+	{LUA_VERSION(4, 6), 48 | 17u << 24, 0, "metamethod 'shr'"},
+	{LUA_VERSION(4, 6), 48 | 18u << 24, 0, "function <a:7>"}, /* TM_UNM is no operator of two */
+	{LUA_VERSION(4, 6), 48 | 5u << 24, 0, "function <a:7>"},
+	{LUA_VERSION(4, 6), 0, 1u << (16 + 7), "metamethod '__gc'"},
+	{LUA_VERSION(4, 6), 68, 1u << (16 + 3), "hook '?'"}, /* even at a call */
+	{LUA_VERSION(4, 6), 68, 0, "leaf"},
+	{LUA_VERSION(4, 6), 100, 0, "leaf"}, /* the caller's code says more than its instruction */
+	{LUA_VERSION(5, 1), 76, 0, "for iterator"},
+	{LUA_VERSION(5, 1), 14, 1u << 20, "hook '?'"},
+	{LUA_VERSION(5, 1), 14, 1u << 24, "metamethod '__gc'"},
+	{LUA_VERSION(5, 1), 70, 1u << 22, "metamethod 'close'"},
+};
+
+static void test_lua_code__names_of_events(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		struct build_lua code = {.source = "@a",
+					 .first_line = 7,
+					 .called_by = events[i].called_by,
+					 .called_in = events[i].called_in};
+
+		if (strcmp(events[i].name, "leaf") == 0)
+			code.called = "leaf";
+		set_version(events[i].version);
+		assert_int_equal(tell(&code), 0);
+		assert_string_equal(told.code.name, events[i].name);
+		code.first_line = 0;
+		assert_int_equal(tell(&code), 0);
+		assert_string_equal(told.code.name, "main chunk");
+	}
+}
+
 /* A source of any size is cut, and never runs into other memory. */
 static void test_lua_code__long_names(void **state)
 {
@@ -233,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lua_code__names),
 		cmocka_unit_test(test_lua_code__names_of_callers),
+		cmocka_unit_test(test_lua_code__names_of_events),
 		cmocka_unit_test(test_lua_code__long_names),
 		cmocka_unit_test(test_lua_code__lines_by_number),
 		cmocka_unit_test(test_lua_code__lines_by_differences),

@@ -82,7 +82,7 @@ static struct process *find(struct rig *rig, uint32_t pid, uint64_t generation)
 	return processes_find(tracker_processes(tracker), pid, generation);
 }
 
-static const struct profile_function *function_of(const struct rig *rig, size_t number)
+static const struct profile_location *location_of(const struct rig *rig, size_t number)
 {
 	const struct profile *profile = session_profile(rig->session);
 	const uint32_t *locations;
@@ -91,7 +91,13 @@ static const struct profile_function *function_of(const struct rig *rig, size_t 
 	assert_int_equal(
 		profile_stack_get(profile, profile_sample_get(profile, number).stack, &locations),
 		1);
-	return profile_function_get(profile, profile_location_get(profile, locations[0])->function);
+	return profile_location_get(profile, locations[0]);
+}
+
+static const struct profile_function *function_of(const struct rig *rig, size_t number)
+{
+	return profile_function_get(session_profile(rig->session),
+				    location_of(rig, number)->function);
 }
 
 static void check_function(const struct rig *rig, size_t number, const char *name, const char *file,
@@ -281,6 +287,31 @@ static void test_made_names__late_in_a_dump(void **state)
 		"[anon]");
 }
 
+/* A function has one line for each address, and is one function all the same. */
+static void test_made_names__lines_in_a_dump(void **state)
+{
+	const struct build_jitdump_line lines[] = {{MADE, 7, "/srv/f.c"}, {MADE + 8, 9, NULL}};
+	static struct build_jitdump dump;
+	struct rig *rig = *state;
+
+	build_jitdump_begin(&dump, 0);
+	build_jitdump_lines(&dump, 1, MADE, lines, 2);
+	build_jitdump_load(&dump, 1, MADE, 16, "f");
+	assert_int_equal(write(out, dump.bytes, dump.size), dump.size);
+	rig->fake.code = path;
+	start(rig, 5, 100);
+	for (u64 i = 0; i < 3; i++) {
+		sample(rig, MADE + 6 * i);
+		rig_settle(rig);
+	}
+	assert_int_equal(session_finish(rig->session), 0);
+	check_function(rig, 0, "f", "/srv/f.c", 0);
+	assert_int_equal(profile_samples(session_profile(rig->session)), 2);
+	assert_ptr_equal(function_of(rig, 1), function_of(rig, 0));
+	assert_int_equal(location_of(rig, 0)->line, 7);
+	assert_int_equal(location_of(rig, 1)->line, 9);
+}
+
 /* The mapping of a dump is what the target is asked for. */
 static void test_made_names__asks_for_a_dump(void **state)
 {
@@ -384,6 +415,7 @@ int main(void)
 		TEST(execs),
 		TEST(prove_guesses),
 		TEST(late_in_a_dump),
+		TEST(lines_in_a_dump),
 		TEST(asks_for_a_dump),
 		cmocka_unit_test_setup_teardown(test_made_names__dropped, setup_dropping, teardown),
 	};

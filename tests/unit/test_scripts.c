@@ -315,6 +315,22 @@ static void test_scripts__of_loop_cut_stack(void **state)
 		"python3.11+0x11f;<module>;<module>;[cut: depth]");
 }
 
+/* A server that has an interpreter linked in has functions of its own: the loop alone gives way. */
+static void test_scripts__of_loop_in_a_server(void **state)
+{
+	const u64 frames[] = {EXTENSION | FRAME_EXACT, EXTENSION + OTHER - LOOP, EXTENSION + 0x10,
+			      BUILD_FRAME(CODE, 7, 2), BUILD_FRAME(CODE, 7, 0)};
+	struct rig *rig = *state;
+
+	start(rig);
+	set_python(rig, "/usr/lib/_speed.so");
+	find_object(rig, "/usr/lib/_speed.so")->setup->loop[0] =
+		(struct runtime_range){0x100, 0x140};
+	tell(rig, 5, 100, &work);
+	rig_sample_scripts(rig, 5, 100, frames, 3, 4);
+	check(rig, "Work.run;_speed.so+0x10ff;Work.run");
+}
+
 /* The event may be in another ring, or be lost. */
 static void test_scripts__told_late_or_never(void **state)
 {
@@ -494,6 +510,7 @@ int main(void)
 		RIG_TEST(test_scripts__of_loop_early),
 		RIG_TEST(test_scripts__of_loop_cut),
 		RIG_TEST(test_scripts__of_loop_cut_stack),
+		RIG_TEST(test_scripts__of_loop_in_a_server),
 		RIG_TEST(test_scripts__told_late_or_never),
 		RIG_TEST(test_scripts__counts),
 		RIG_TEST(test_scripts__of_families),

@@ -2,7 +2,7 @@
 /*
  * Records of jit-PID.dump, the file in which a program names the code that it makes, with times.
  * The format is that of perf: tools/perf/Documentation/jitdump-specification.txt of Linux. Numbers
- * of another byte order are refused. Debug information and unwind information are left out.
+ * of another byte order are refused. Unwind information is left out.
  */
 #ifndef KEYHOLE_WORKER_MADE_JITDUMP_H
 #define KEYHOLE_WORKER_MADE_JITDUMP_H
@@ -13,6 +13,7 @@
 
 #define JITDUMP_HEADER_BYTES 40
 #define JITDUMP_RECORD_BYTES 2048 /* of a record: enough to parse it with its name */
+#define JITDUMP_LINE_MAX     0xffffffu
 
 struct jitdump_header {
 	uint32_t bytes; /* where the first record begins */
@@ -22,6 +23,7 @@ struct jitdump_header {
 enum jitdump_kind {
 	JITDUMP_LOAD,
 	JITDUMP_MOVE,
+	JITDUMP_LINES, /* of the code that the next LOAD has, if it starts there */
 	JITDUMP_OTHER,
 };
 
@@ -44,5 +46,17 @@ int jitdump_begin(const void *bytes, size_t size, struct jitdump_header *ret_hea
  * bytes are there, or -EINVAL: nothing behind it can be found.
  */
 int jitdump_parse(const void *bytes, size_t size, struct jitdump_record *ret_record);
+
+struct jitdump_line {
+	const char *file; /* in the record; raw: the first one that the record names */
+	size_t file_bytes;
+	uint32_t line; /* in that file; 0: not known */
+};
+/*
+ * Finds the line of an address in a whole record of lines. Returns 0, or -EINVAL: an entry is none,
+ * or there is none.
+ */
+int jitdump_find_line(const void *bytes, size_t size, uint64_t address,
+		      struct jitdump_line *ret_line);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "worker/made/jitdump.h"
 #include "worker/made/ranges.h"
 
@@ -26,6 +27,9 @@ struct map_file {
 	unsigned char tail[TAIL_BYTES]; /* bytes that were read: those before tail_end */
 	uint64_t tail_end;		/* 0: none */
 	struct made_ranges *ranges;
+	struct map *lines;    /* places of lines by the places of their code, + 1 each */
+	uint64_t lines_start; /* of the code to which the last lines belong */
+	uint64_t lines_place; /* of these lines, + 1; 0: the code has come */
 	char piece[PIECE_BYTES];
 };
 
@@ -35,7 +39,11 @@ struct map_file *map_file_new(int fd, size_t *all)
 
 	if (file)
 		file->ranges = made_ranges_new(MAP_FILE_RANGES_MAX, all);
-	if (!file || !file->ranges) {
+	if (file && file->ranges)
+		file->lines = map_new();
+	if (!file || !file->lines) {
+		if (file)
+			made_ranges_free(file->ranges);
 		free(file);
 		close(fd);
 		return NULL;
@@ -50,6 +58,7 @@ void map_file_free(struct map_file *file)
 		return;
 	close(file->fd);
 	made_ranges_free(file->ranges);
+	map_free(file->lines);
 	free(file);
 }
 
@@ -102,14 +111,27 @@ static void add_range(struct map_file *file, uint64_t start, uint64_t size, uint
 		file->refused++;
 }
 
+/* The code has lines if these came last. */
+static void add_lines(struct map_file *file, const struct jitdump_record *record, uint64_t place)
+{
+	if (file->lines_place && file->lines_start == record->start &&
+	    map_count(file->lines) < MAP_FILE_RANGES_MAX)
+		map_put(file->lines, place + 1, (void *)(uintptr_t)file->lines_place);
+	file->lines_place = 0;
+}
+
 static void take_record(struct map_file *file, const struct jitdump_record *record, uint64_t place)
 {
 	struct made_range range;
 
-	if (record->kind == JITDUMP_LOAD)
+	if (record->kind == JITDUMP_LINES) {
+		file->lines_start = record->start;
+		file->lines_place = place + 1;
+	} else if (record->kind == JITDUMP_LOAD) {
+		add_lines(file, record, place);
 		add_range(file, record->start, record->size, place);
-	else if (record->kind == JITDUMP_MOVE &&
-		 made_ranges_find(file->ranges, record->from, &range))
+	}
+	if (record->kind == JITDUMP_MOVE && made_ranges_find(file->ranges, record->from, &range))
 		add_range(file, record->start, record->size, range.place);
 }
 
@@ -162,9 +184,21 @@ static void keep_tail(struct map_file *file, size_t used)
 	file->tail_end = file->offset;
 }
 
+static void forget_lines(struct map_file *file)
+{
+	size_t cursor = 0;
+	uint64_t key;
+	void *value;
+
+	while (map_next(file->lines, &cursor, &key, &value))
+		map_remove(file->lines, key);
+}
+
 static void restart(struct map_file *file)
 {
 	made_ranges_clear(file->ranges);
+	forget_lines(file);
+	file->lines_place = 0;
 	file->offset = 0;
 	file->tail_end = 0;
 	file->skips = file->is_dump = file->is_timed = file->is_broken = false;
@@ -308,4 +342,51 @@ int map_file_name(const struct map_file *file, const struct made_range *range,
 	if (file->is_dump)
 		return name_of_record(bytes, (size_t)got, ret_name);
 	return name_of_line(bytes, (size_t)got, range, ret_name);
+}
+
+/*
+ * Returns whether the record at a range's place has the code of an address, and not code that was
+ * moved. Lines of V8 do not count. V8 adds the size of an ELF header to their addresses, and V8 11
+ * writes names of files that it has freed before.
+ */
+static bool has_source(struct map_file *file, const struct made_range *range, uint64_t address)
+{
+	static const char v8[] = "JS:";
+	struct jitdump_record record;
+	const ssize_t got = pread(file->fd, file->piece, JITDUMP_RECORD_BYTES, range->place);
+
+	if (got < 0 || jitdump_parse(file->piece, (size_t)got, &record) < 0 ||
+	    record.kind != JITDUMP_LOAD || address - record.start >= record.size)
+		return false;
+	return record.name_bytes < sizeof(v8) || memcmp(record.name, v8, sizeof(v8) - 1) != 0;
+}
+
+int map_file_source(struct map_file *file, const struct made_range *range, uint64_t address,
+		    struct map_file_source *ret_source)
+{
+	const uint64_t place = (uintptr_t)map_get(file->lines, range->place + 1ull);
+	struct jitdump_record record;
+	struct jitdump_line line;
+	ssize_t got;
+	int r;
+
+	if (!file->is_dump || place == 0 || !has_source(file, range, address))
+		return -ENOENT;
+	got = pread(file->fd, file->piece, MAP_FILE_LINES_BYTES, (off_t)(place - 1));
+	if (got < 0)
+		return -errno;
+	r = jitdump_parse(file->piece, (size_t)got, &record);
+	if (r < 0)
+		return r;
+	if (record.kind != JITDUMP_LINES || record.bytes > (size_t)got)
+		return -E2BIG;
+	r = jitdump_find_line(file->piece, record.bytes, address, &line);
+	if (r < 0)
+		return r;
+	if (line.file_bytes == 0 || line.file_bytes > MAP_FILE_SOURCE_MAX)
+		return -E2BIG;
+	memcpy(ret_source->file, line.file, line.file_bytes);
+	ret_source->file[line.file_bytes] = '\0';
+	ret_source->line = line.line;
+	return 0;
 }

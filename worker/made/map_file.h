@@ -47,4 +47,17 @@ bool map_file_find(const struct map_file *file, uint64_t address, struct made_ra
 int map_file_name(const struct map_file *file, const struct made_range *range,
 		  char ret_name[PERF_MAP_NAME_MAX]);
 
+#define MAP_FILE_SOURCE_MAX  1023u  /* bytes of a file's name */
+#define MAP_FILE_LINES_BYTES 65536u /* of a record of lines that is read */
+struct map_file_source {
+	char file[MAP_FILE_SOURCE_MAX + 1]; /* raw */
+	uint32_t line;			    /* 0: not known */
+};
+/*
+ * Finds the source of an address in a range. Returns 0, -ENOENT: the program has not told it, or
+ * another negative errno.
+ */
+int map_file_source(struct map_file *file, const struct made_range *range, uint64_t address,
+		    struct map_file_source *ret_source);
+
 #endif

@@ -2,6 +2,7 @@
 #include "worker/made/names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,27 +370,73 @@ static uint32_t add_text(struct made_names *names, const char *text, size_t byte
 	return number;
 }
 
+static uint32_t known_number(struct maker *maker, uint64_t key)
+{
+	if (!maker->numbers)
+		maker->numbers = map_new();
+	if (!maker->numbers)
+		return 0;
+	return (uint32_t)(uintptr_t)map_get(maker->numbers, key);
+}
+
+static void keep_number(struct maker *maker, uint64_t key, uint32_t number)
+{
+	if (number && maker->numbers)
+		map_put(maker->numbers, key, (void *)(uintptr_t)number);
+}
+
 /* Returns the number of a range's name, which is read at its first sample. */
 static uint32_t number_of(struct made_names *names, struct maker *maker,
 			  const struct made_range *range)
 {
 	char text[PERF_MAP_NAME_MAX];
-	void *known = NULL;
-	uint32_t number;
+	uint32_t number = known_number(maker, range->place);
 	int bytes;
 
-	if (!maker->numbers)
-		maker->numbers = map_new();
-	if (maker->numbers)
-		known = map_get(maker->numbers, range->place);
-	if (known)
-		return (uint32_t)(uintptr_t)known;
+	if (number)
+		return number;
 	bytes = map_file_name(maker->file, range, text);
 	if (bytes < 1)
 		return 0;
 	number = add_text(names, text, (size_t)bytes);
-	if (number && maker->numbers)
-		map_put(maker->numbers, range->place, (void *)(uintptr_t)number);
+	keep_number(maker, range->place, number);
+	return number;
+}
+
+#define LINE_TEXT_BYTES 16u
+
+/*
+ * Returns the number of an address whose line a dump has told, or that of the range. The text of
+ * such a number is the name, the file and the line, with NULs between them. That of the function is
+ * the same without the line.
+ */
+static uint32_t number_at(struct made_names *names, struct maker *maker,
+			  const struct made_range *range, uint64_t address)
+{
+	const uint64_t key = ((range->place + 1ull) * 0x9e3779b97f4a7c15ull) ^ address;
+	char text[PERF_MAP_NAME_MAX + MAP_FILE_SOURCE_MAX + LINE_TEXT_BYTES];
+	struct map_file_source source;
+	uint32_t number = known_number(maker, key);
+	size_t bytes;
+	int r;
+
+	if (number)
+		return number;
+	if (!maker->numbers || map_count(maker->numbers) >= MADE_SOURCES_MAX ||
+	    map_file_source(maker->file, range, address, &source) < 0)
+		return number_of(names, maker, range);
+	r = map_file_name(maker->file, range, text);
+	if (r < 1)
+		return 0;
+	bytes = (size_t)r;
+	text[bytes++] = '\0';
+	memcpy(text + bytes, source.file, strlen(source.file));
+	bytes += strlen(source.file);
+	if (!add_text(names, text, bytes))
+		return 0;
+	bytes += (size_t)snprintf(text + bytes, LINE_TEXT_BYTES, "%c%u", '\0', source.line);
+	number = add_text(names, text, bytes);
+	keep_number(maker, key, number);
 	return number;
 }
 
@@ -400,7 +447,7 @@ static uint32_t find_in(struct made_names *names, uint64_t generation, uint64_t 
 
 	if (!maker || !maker->file || !map_file_find(maker->file, address, &range))
 		return 0;
-	return number_of(names, maker, &range);
+	return number_at(names, maker, &range, address);
 }
 
 /* A fork has the code of its parent, which the parent's file names. */
@@ -495,6 +542,26 @@ const char *made_names_get(const struct made_names *names, uint32_t number)
 	if (number & PENDING_BIT)
 		return "";
 	return intern_get(names->text, number, &bytes);
+}
+
+bool made_names_source(struct made_names *names, uint32_t number, struct made_source *ret_source)
+{
+	const char *text, *line;
+	size_t bytes, name;
+
+	if (number & PENDING_BIT)
+		return false;
+	text = intern_get(names->text, number, &bytes);
+	name = strnlen(text, bytes);
+	if (name == bytes)
+		return false;
+	line = memchr(text + name + 1, '\0', bytes - name - 1);
+	if (!line)
+		return false;
+	ret_source->file = text + name + 1;
+	ret_source->line = (uint32_t)strtoul(line + 1, NULL, 10);
+	ret_source->function = intern_add(names->text, text, (size_t)(line - text));
+	return ret_source->function != INTERN_FAILED;
 }
 
 bool made_names_is_stub(const struct made_names *names, uint32_t number)

@@ -27,6 +27,7 @@ struct target;
 #define MADE_RANGES_MAX	   1048576u	/* of all files */
 #define MADE_TEXT_MAX	   (32u << 20)	/* bytes of names of all functions that were sampled */
 #define MADE_PENDING_MAX   65536u	/* addresses whose names may still come */
+#define MADE_SOURCES_MAX   65536u	/* addresses of a process whose lines are kept */
 #define MADE_BYTES_RATE	   (4u << 20)	/* read of all files in a second */
 #define MADE_BYTES_AHEAD   (4u << 20)	/* of that at once */
 #define MADE_FILE_BYTES	   (256u << 10) /* of one file at once */
@@ -69,6 +70,13 @@ void made_names_begin(struct made_names *names);
 uint32_t made_names_settled(struct made_names *names, uint32_t number);
 /* Returns the name of a number: raw. */
 const char *made_names_get(const struct made_names *names, uint32_t number);
+struct made_source {
+	uint32_t function; /* a number that all lines of the function have in common */
+	const char *file;  /* raw */
+	uint32_t line;	   /* 0: not known */
+};
+/* Gets the source of a number, if a dump has told it. */
+bool made_names_source(struct made_names *names, uint32_t number, struct made_source *ret_source);
 /* Returns whether it is one of CPython's stubs for perf, which stand for a function of Python. */
 bool made_names_is_stub(const struct made_names *names, uint32_t number);
 /*

@@ -80,6 +80,7 @@ static void name_place(struct naming_made *naming, const struct place *place)
 		.object = naming->object,
 		.named = true,
 	};
+	struct made_source source = {.file = NULL};
 	const uint32_t number =
 		made_names_settled(naming->resources->made, (uint32_t)place->address);
 	struct made_name name;
@@ -94,6 +95,12 @@ static void name_place(struct naming_made *naming, const struct place *place)
 	}
 	function.start = number;
 	split(naming->resources->redact, made_names_get(naming->resources->made, number), &name);
+	if (made_names_source(naming->resources->made, number, &source)) {
+		function.start = source.function;
+		snprintf(name.file, sizeof(name.file), "%s", source.file);
+		name.line = 0;
+		profile_location_get(profile, place->location)->line = source.line;
+	}
 	function.line = name.line;
 	function.name = add_name(naming, name.name, number);
 	function.system_name = function.name;

@@ -21,6 +21,7 @@ struct text {
 	size_t bytes; /* with the head */
 	struct function function;
 	const struct runtime_handler *handler;
+	bool has_callers_name;
 	struct told_lines lines;
 	char data[];
 };
@@ -235,6 +236,7 @@ static struct text *make_text(const struct told *told)
 		.bytes = bytes,
 		.function = {text->data, text->data + name, told->code.first_line},
 		.handler = told->handler,
+		.has_callers_name = told->has_callers_name,
 		.lines = told->lines,
 	};
 	text->lines.table = (unsigned char *)text->data + name + file;
@@ -267,6 +269,27 @@ static void fill(struct functions *functions, struct entry *entry, const struct 
 	entry->family->bytes += text->bytes;
 	functions->bytes += text->bytes;
 	functions->counts.told++;
+}
+
+/* A caller has a name for the function that had none: it gets this name, if there is room. */
+static void take_callers_name(struct functions *functions, struct entry *entry,
+			      const struct told *told)
+{
+	struct text *old = entry->text, *text;
+
+	functions->counts.again++;
+	if (old->has_callers_name || !told->has_callers_name)
+		return;
+	text = make_text(told);
+	if (!text || !has_bytes(functions, entry->family, text->bytes)) {
+		functions->counts.refused++;
+		free(text);
+		return;
+	}
+	entry->text = text;
+	entry->family->bytes += text->bytes - old->bytes;
+	functions->bytes += text->bytes - old->bytes;
+	free(old);
 }
 
 static void end_untold(struct functions *functions, struct entry *entry)
@@ -303,7 +326,7 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 		return;
 	entry->used = time;
 	if (entry->text)
-		functions->counts.again++;
+		take_callers_name(functions, entry, told);
 	else
 		fill(functions, entry, told);
 	if (entry->text) {

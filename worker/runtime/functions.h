@@ -62,7 +62,7 @@ void functions_free(struct functions *functions);
 
 /*
  * Takes what an event told at a time. Another name for the same key is another
- * function, unless callers have names for it.
+ * function, unless callers have names for it. The first one of these stays.
  */
 void functions_tell(struct functions *functions, const struct function_key *key,
 		    const struct told *told, uint64_t time);

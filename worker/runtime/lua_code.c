@@ -8,6 +8,7 @@
 
 #include "base/reader.h"
 #include "worker/runtime/lua_layout.h"
+#include "worker/runtime/lua_names.h"
 #include "worker/runtime/lua_text.h"
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
@@ -65,14 +66,21 @@ static int read_source(const struct lua_layout *layout, const struct memory *mem
 
 /* Replaces the name by that which the caller has for the function, if there is one. */
 static void take_callers_name(const struct lua_layout *layout, const struct memory *memory,
-			      uint64_t address, struct told_code *code)
+			      struct told *told)
 {
+	struct told_code *code = &told->code;
+	uint64_t address = told->called;
 	char text[CALLED_BYTES] = "";
 	uint8_t type;
 	size_t size;
 
-	if (code->first_line == 0 || address == 0 ||
-	    memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
+	if (code->first_line == 0)
+		return;
+	told->has_callers_name = lua_names_event(layout, told->called_by, told->called_in,
+						 code->name, sizeof(code->name));
+	if (told->has_callers_name)
+		return;
+	if (address == 0 || memory_read(memory, address + TYPE_AT, &type, sizeof(type)) < 0 ||
 	    (type & TYPE_MASK) != TYPE_TEXT || find_text(layout, memory, &address) < 0)
 		return;
 	size = memory_left(memory, address);
@@ -80,7 +88,8 @@ static void take_callers_name(const struct lua_layout *layout, const struct memo
 		size = sizeof(text);
 	if (memory_read(memory, address, text, size) < 0 || !memchr(text, '\0', size))
 		return;
-	if (lua_text_is_name(text))
+	told->has_callers_name = lua_text_is_name(text);
+	if (told->has_callers_name)
 		snprintf(code->name, sizeof(code->name), "%s", text);
 }
 
@@ -194,7 +203,7 @@ int lua_code_read(const struct runtime_setup *setup, const struct cpython_types 
 	(void)types;
 	if (r < 0)
 		return r;
-	take_callers_name(layout, memory, ret_told->called, &ret_told->code);
+	take_callers_name(layout, memory, ret_told);
 	r = read_lines(layout, memory, code, ret_told);
 	if (r < 0)
 		ret_told->lines.size = ret_told->lines.unit = 0;

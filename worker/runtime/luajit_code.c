@@ -91,7 +91,8 @@ static void take_callers_name(const struct luajit_layout *layout, const struct m
 	if (told->code.first_line == 0 ||
 	    luajit_name_read(layout, memory, told->called, told->named, text) < 0)
 		return;
-	if (lua_text_is_name(text))
+	told->has_callers_name = lua_text_is_name(text);
+	if (told->has_callers_name)
 		snprintf(told->code.name, sizeof(told->code.name), "%s", text);
 }
 

@@ -26,9 +26,12 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	_Static_assert(RUNTIME_PARTS < MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
 	ret_told->called = event->name;
+	ret_told->called_by = event->called_by;
+	ret_told->called_in = event->called_in;
 	ret_told->named = event->named;
 	if (event->name)
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
+	ret_told->has_callers_name = false;
 	ret_told->handler = setup->handler;
 	ret_told->lines = (struct told_lines){.table = ret_told->table};
 	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);

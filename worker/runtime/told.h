@@ -35,7 +35,9 @@ struct told_lines {
 struct told {
 	const struct runtime_handler *handler;
 	uint64_t called; /* address of the text that a caller has as its name; 0: none */
-	uint64_t named;	 /* as in struct event_code */
+	uint32_t called_by, called_in; /* the caller's instruction and frame, as the event has it */
+	uint64_t named;		       /* as in struct event_code */
+	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	struct told_code code;
 	struct told_lines lines; /* whose table is the following one */
 	unsigned char table[TOLD_TABLE_BYTES];

@@ -267,13 +267,25 @@ static const char *base_name(const char *path)
 	return path;
 }
 
-/* Returns whether a frame is one of the interpreter's own, which its functions stand for. */
-static bool is_hidden(const struct scripts *scripts, const struct mapping *mapping)
+static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
+{
+	return mapping && mapping->object && mapping->object == scripts->owner &&
+	       mapping->object->setup &&
+	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
+}
+
+/*
+ * Returns whether a frame is one of the interpreter's own, which its functions stand for. A server
+ * that has an interpreter linked in has functions of its own beside the loop.
+ */
+static bool is_hidden(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
 	if (!scripts->hides || !mapping || !mapping->object)
 		return false;
 	if (mapping->object->anonymous)
 		return scripts->makes_code;
+	if (is_of_loop(scripts, mapping, frame))
+		return true;
 	return mapping->object == scripts->owner && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
@@ -282,13 +294,6 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 static bool is_stub(const struct scripts *scripts, const struct stack *stack, uint32_t made)
 {
 	return scripts->hides && made_names_is_stub(stack->parts.made, made);
-}
-
-static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
-{
-	return mapping && mapping->object && mapping->object == scripts->owner &&
-	       mapping->object->setup &&
-	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
 /* Returns the words of a record whose borders say to which frame of the loop they belong. */
@@ -451,7 +456,7 @@ static void push_all_user(struct stack *stack, const struct process *process,
 		push_begun(stack, &scripts, mapping);
 		if (made && !is_stub(&scripts, stack, made))
 			push_made(stack, process, made);
-		if (!made && !is_hidden(&scripts, mapping))
+		if (!made && !is_hidden(&scripts, mapping, frames[i]))
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);

@@ -53,6 +53,16 @@ local function name_of(info)
 	return ("function <%s:%d>"):format(file, info.linedefined), file
 end
 
+-- Returns what debug.traceback() says of a function, without the kind of its name.
+local function shown(info, own)
+	if info.what == "main" or not info.name then
+		return own
+	elseif info.namewhat == "metamethod" or info.namewhat == "hook" then
+		return ("%s '%s'"):format(info.namewhat, info.name)
+	end
+	return info.name
+end
+
 local function quote(text)
 	return '"' .. text:gsub('[\\"]', "\\%0") .. '"'
 end
@@ -73,11 +83,8 @@ local function add_frames(stack, get)
 					quote(called.name))] = true
 			end
 			functions[name .. "\n" .. file] = info.func
-			if info.what == "Lua" and info.name and info.namewhat ~= "metamethod" and
-				info.namewhat ~= "for iterator" and info.namewhat ~= "hook" then
-				names[name] = names[name] or {}
-				names[name][quote(info.name)] = true
-			end
+			names[name] = names[name] or {}
+			names[name][quote(shown(info, name))] = true
 			stack[#stack + 1] = {name = name, file = file}
 		end
 		level = level + 1
@@ -532,10 +539,13 @@ end
 
 local function write()
 	local more = ""
+	if jit then	-- metamethods have no names there, and an event has the first variables of a function alone
+		more = ',"named":70'
+	end
 	if is_blind() then
-		more = ',"blind":true'
+		more = more .. ',"blind":true'
 	elseif jit then
-		more = ',"inlined":' .. inlined()
+		more = more .. ',"inlined":' .. inlined()
 	end
 	local file = assert(io.open(report, "w"))
 	file:write(('{"version":%s,"stacks":%s,"calls":%s,"lines":%s,"names":%s,"files":["calls.lua","made"]%s}'):format(quote(_VERSION),
