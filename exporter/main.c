@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "exporter/destination.h"
+#include "exporter/server.h"
 #include "exporter/output.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
@@ -36,7 +36,7 @@ enum priority {
 struct exporter {
 	struct channel loader, worker;
 	struct output output;
-	struct destination destination;
+	struct server server;
 	struct event_base *base;
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
@@ -48,7 +48,7 @@ struct exporter {
 static int take_way(struct exporter *exporter, struct message *message)
 {
 	if (message->head.type != MESSAGE_KEEPER_PEER)
-		return destination_take(&exporter->destination, message);
+		return server_take(&exporter->server, message);
 	output_keep_by(&exporter->output, message->fd);
 	return 0;
 }
@@ -105,7 +105,7 @@ static int start(struct exporter *exporter)
 	exporter->base = loop_new();
 	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
 		return -ENOMEM;
-	destination_init(&exporter->destination, exporter->base, on_shipped, exporter);
+	server_init(&exporter->server, exporter->base, on_shipped, exporter);
 	r = credentials_prepare();
 	if (r < 0)
 		return r;
@@ -170,7 +170,7 @@ static int append(struct exporter *exporter, struct message *message)
  */
 static void ship(struct exporter *exporter, struct message *message)
 {
-	shipper_window(exporter->destination.shipper, message->fd, message->PROFILE.bytes);
+	shipper_window(exporter->server.shipper, message->fd, message->PROFILE.bytes);
 	message_release(message);
 }
 
@@ -178,7 +178,7 @@ static void write_window(struct exporter *exporter, struct message *window)
 {
 	int r = 0;
 
-	if (exporter->destination.shipper)
+	if (exporter->server.shipper)
 		ship(exporter, window);
 	else
 		r = append(exporter, window);
@@ -193,7 +193,7 @@ static void write_window(struct exporter *exporter, struct message *window)
 static void finish_shipping(struct exporter *exporter)
 {
 	event_del(exporter->on_worker);
-	shipper_finish(exporter->destination.shipper, FINISH_MS);
+	shipper_finish(exporter->server.shipper, FINISH_MS);
 }
 
 /*
@@ -203,7 +203,7 @@ static void on_shipped(void *argument)
 {
 	struct exporter *exporter = argument;
 
-	exporter->output.bytes = shipper_counts(exporter->destination.shipper)->bytes_unpacked;
+	exporter->output.bytes = shipper_counts(exporter->server.shipper)->bytes_unpacked;
 	if (exporter->result < 0)
 		event_base_loopbreak(exporter->base);
 	else
@@ -214,7 +214,7 @@ static void write_last(struct exporter *exporter, struct message *profile)
 {
 	int r;
 
-	if (exporter->destination.shipper) {
+	if (exporter->server.shipper) {
 		ship(exporter, profile);
 		finish_shipping(exporter);
 		return;
@@ -267,7 +267,7 @@ static void on_worker(int fd, short what, void *argument)
 		on_message(exporter, &message);
 	else if (r == -EPIPE && exporter->draft.fd >= 0)
 		write_last(exporter, &exporter->draft); /* the worker can send no more */
-	else if (r == -EPIPE && exporter->destination.shipper)
+	else if (r == -EPIPE && exporter->server.shipper)
 		lose_worker(exporter);
 	else if (r < 0)
 		stop(exporter, r);
@@ -322,7 +322,7 @@ static int run(struct exporter *exporter)
 	if (event_add(loader, NULL) < 0 || event_add(exporter->on_worker, NULL) < 0)
 		return -ENOMEM;
 	/* A regular file cannot be watched (EPERM), and nobody can close it either. */
-	if (!exporter->destination.shipper)
+	if (!exporter->server.shipper)
 		event_add(exporter->on_output, NULL);
 	if (event_base_dispatch(exporter->base) < 0)
 		return -EIO;
@@ -340,6 +340,6 @@ int main(void)
 	failed = r < 0 && r != -EPIPE;
 	if (failed)
 		log_error("exporter: %s", strerror(-r));
-	destination_release(&exporter.destination);
+	server_release(&exporter.server);
 	return failed || exporter.output.torn;
 }

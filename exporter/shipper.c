@@ -449,7 +449,7 @@ static int add_window(struct shipper *shipper, int fd, uint64_t size)
 
 	if (size == 0)
 		return 0;
-	r = window_read(fd, size, shipper->window_max, &bytes);
+	r = window_copy(fd, size, shipper->window_max, &bytes);
 	if (r < 0)
 		return r;
 	return delivery_add(shipper->delivery, bytes, size, time_now());

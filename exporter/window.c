@@ -21,7 +21,7 @@ static int read_all(int fd, uint8_t *bytes, uint64_t size)
 	return 0;
 }
 
-int window_read(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes)
+int window_copy(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes)
 {
 	uint8_t *bytes;
 	int r;

@@ -9,6 +9,6 @@
  * Reads the first `size` bytes of a file. Returns 0 and memory for free(), -EFBIG (more than
  * `most`), -EBADMSG (fewer are there), -ENOMEM or the errno of a read.
  */
-int window_read(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes);
+int window_copy(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes);
 
 #endif

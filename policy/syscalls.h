@@ -150,7 +150,7 @@ static const struct call calls_deliver[] = {
  * threads that would wait for what it does once.
  */
 static const struct call calls_speak[] = {
-	CALL(read), CALL(readv), CALL(writev), CALL(getpid),
+	CALL(read), CALL(getpid),
 	CALL_EQ(futex, 1, FUTEX_WAKE_PRIVATE),
 };
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "helper/options/configuration.h"
-#include "helper/options/server.h"
+#include "helper/options/destination.h"
 #include "helper/options/environment.h"
 #include "helper/options/help.h"
 #include "helper/options/record.h"
@@ -101,17 +101,17 @@ static int read_flags(struct line *line, int argc, char **argv)
 }
 
 static void begin(struct line *line, char **argv, struct message_options *options,
-		  struct server *server)
+		  struct destination *destination)
 {
 	memset(options, 0, sizeof(*options));
-	*line = (struct line){.options = options, .argv = argv, .server = server};
+	*line = (struct line){.options = options, .argv = argv, .destination = destination};
 	filters_init(&line->filters, options);
-	server_init(server);
+	destination_init(destination);
 }
 
-static int read_environment(struct server *server)
+static int read_environment(struct destination *destination)
 {
-	const char *name, *reason = environment_read(server, &name);
+	const char *name, *reason = environment_read(destination, &name);
 
 	if (reason)
 		return refuse_line(name, 0, reason);
@@ -123,22 +123,22 @@ static int read_environment(struct server *server)
  * the environment say.
  */
 static int read_all(struct line *line, int argc, char **argv, struct channel *loader,
-		    struct message_options *options, struct server *server)
+		    struct message_options *options, struct destination *destination)
 {
 	const char *config;
 	int r;
 
-	begin(line, argv, options, server);
+	begin(line, argv, options, destination);
 	if (read_flags(line, argc, argv))
 		return EXIT_USAGE;
 	if (line->help)
 		return EXIT_DONE;
 	config = line->config;
-	begin(line, argv, options, server);
+	begin(line, argv, options, destination);
 	r = read_config(line, config, loader);
 	if (r)
 		return r;
-	r = read_environment(server);
+	r = read_environment(destination);
 	if (r)
 		return r;
 	read_flags(line, argc, argv);
@@ -148,7 +148,7 @@ static int read_all(struct line *line, int argc, char **argv, struct channel *lo
 /* ---- together -------------------------------------------------------------------------------- */
 
 /* Without a server, windows go into files. */
-static void fill_in(struct message_options *options, const struct server *server)
+static void fill_in(struct message_options *options, const struct destination *destination)
 {
 	if (!options->sampling.frequency && !options->sampling.period)
 		options->sampling.frequency = DEFAULT_HZ;
@@ -157,32 +157,32 @@ static void fill_in(struct message_options *options, const struct server *server
 	options->flags |= OPTIONS_AGENT;
 	options->format = FORMAT_otlp;
 	snprintf(options->name, sizeof(options->name), "the server");
-	if (server->is_given)
+	if (destination->is_given)
 		return;
 	options->format = FORMAT_pprof;
 	snprintf(options->name, sizeof(options->name), DEFAULT_FOLDER);
 }
 
-static int finish_server(struct server *server)
+static int finish_destination(struct destination *destination)
 {
 	const char *name = "endpoint", *reason = NULL;
 
-	if (!server->is_given)
+	if (!destination->is_given)
 		return 0;
-	reason = server_finish(server);
+	reason = destination_finish(destination);
 	if (!reason)
-		reason = environment_read_proxy(server, &name);
+		reason = environment_read_proxy(destination, &name);
 	return option_refuse("agent", name, reason);
 }
 
-static int send(const struct server *server, struct channel *loader)
+static int send(const struct destination *destination, struct channel *loader)
 {
 	const char *path;
 	int r;
 
-	if (!loader || !server->is_given)
+	if (!loader || !destination->is_given)
 		return 0;
-	r = server_send(server, loader, &path);
+	r = destination_send(destination, loader, &path);
 	if (r < 0 && path)
 		return refuse_line(path, 0, strerror(-r));
 	if (r < 0)
@@ -193,20 +193,20 @@ static int send(const struct server *server, struct channel *loader)
 int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
 	       struct message_options *ret_options)
 {
-	static struct server server;
+	static struct destination destination;
 	struct line line;
-	int r = read_all(&line, argc, argv, loader, ret_options, &server);
+	int r = read_all(&line, argc, argv, loader, ret_options, &destination);
 
 	if (line.help)
 		help_print_agent(out);
 	if (r != OPTIONS_RECORD)
 		return r;
-	fill_in(ret_options, &server);
+	fill_in(ret_options, &destination);
 	if (record_finish(&line, argc))
 		return EXIT_USAGE;
-	if (finish_server(&server))
+	if (finish_destination(&destination))
 		return EXIT_USAGE;
-	if (send(&server, loader))
+	if (send(&destination, loader))
 		return EXIT_USAGE;
 	if (line.check)
 		return EXIT_DONE;

@@ -11,21 +11,21 @@
 #define GENERAL "OTEL_EXPORTER_OTLP_"
 #define SIGNAL	"OTEL_EXPORTER_OTLP_PROFILES_"
 
-typedef const char *setter(struct server *server, const char *value);
+typedef const char *setter(struct destination *destination, const char *value);
 
-static const char *set_authorities(struct server *server, const char *path)
+static const char *set_authorities(struct destination *destination, const char *path)
 {
-	return server_set_file(server, FILE_AUTHORITIES, path);
+	return destination_set_file(destination, FILE_AUTHORITIES, path);
 }
 
-static const char *set_certificate(struct server *server, const char *path)
+static const char *set_certificate(struct destination *destination, const char *path)
 {
-	return server_set_file(server, FILE_CERTIFICATE, path);
+	return destination_set_file(destination, FILE_CERTIFICATE, path);
 }
 
-static const char *set_key(struct server *server, const char *path)
+static const char *set_key(struct destination *destination, const char *path)
 {
-	return server_set_file(server, FILE_KEY, path);
+	return destination_set_file(destination, FILE_KEY, path);
 }
 
 /* In the order in which they are read. The endpoints end with the signal's own. */
@@ -33,8 +33,8 @@ static const struct variable {
 	const char *name;
 	setter *set;
 } variables[] = {
-	{GENERAL "ENDPOINT", server_set_base},
-	{SIGNAL "ENDPOINT", server_set_endpoint},
+	{GENERAL "ENDPOINT", destination_set_base},
+	{SIGNAL "ENDPOINT", destination_set_endpoint},
 #define VARIABLE(name, set) {GENERAL name, set}, {SIGNAL name, set},
 #include "helper/options/variables.def"
 #undef VARIABLE
@@ -50,7 +50,7 @@ static const char *value_of(const char *name)
 	return value;
 }
 
-const char *environment_read(struct server *server, const char **ret_name)
+const char *environment_read(struct destination *destination, const char **ret_name)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *value = value_of(variables[i].name), *reason;
@@ -58,7 +58,7 @@ const char *environment_read(struct server *server, const char **ret_name)
 		if (!value)
 			continue;
 		*ret_name = variables[i].name;
-		reason = variables[i].set(server, value);
+		reason = variables[i].set(destination, value);
 		if (reason)
 			return reason;
 	}
@@ -105,19 +105,20 @@ static bool needs_no_proxy(const char *host)
 	return false;
 }
 
-const char *environment_read_proxy(struct server *server, const char **ret_name)
+const char *environment_read_proxy(struct destination *destination, const char **ret_name)
 {
 	static const char *const names[2][3] = {{"http_proxy", NULL, NULL},
 						{"https_proxy", "HTTPS_PROXY", NULL}};
-	const char *const *name = names[server->endpoint.is_tls != 0];
+	const char *const *name = names[destination->endpoint.is_tls != 0];
 
-	if (server->address.proxy_port || server->url.is_unix || needs_no_proxy(server->url.host))
+	if (destination->address.proxy_port || destination->url.is_unix ||
+	    needs_no_proxy(destination->url.host))
 		return NULL;
 	/* HTTP_PROXY is no name here: a CGI program has a header's value in that variable. */
 	for (; *name; name++) {
 		*ret_name = *name;
 		if (value_of(*name))
-			return server_set_proxy(server, value_of(*name));
+			return destination_set_proxy(destination, value_of(*name));
 	}
 	return NULL;
 }

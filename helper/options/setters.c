@@ -220,7 +220,7 @@ static const char *set_config(void *target, const char *argument, size_t value)
 	return NULL;
 }
 
-typedef const char *server_setter(struct server *server, const char *argument);
+typedef const char *destination_setter(struct destination *destination, const char *argument);
 
 /* The setters that take a text. A row has the index as its value. */
 enum {
@@ -232,16 +232,19 @@ enum {
 	SET_PROXY,
 };
 
-static const char *set_server(void *target, const char *argument, size_t value)
+static const char *set_destination(void *target, const char *argument, size_t value)
 {
-	static server_setter *const setters[] = {
-		[SET_ENDPOINT] = server_set_endpoint,	    [SET_PROTOCOL] = server_set_protocol,
-		[SET_COMPRESSION] = server_set_compression, [SET_TIMEOUT] = server_set_timeout,
-		[ADD_HEADER] = server_add_header,	    [SET_PROXY] = server_set_proxy,
+	static destination_setter *const setters[] = {
+		[SET_ENDPOINT] = destination_set_endpoint,
+		[SET_PROTOCOL] = destination_set_protocol,
+		[SET_COMPRESSION] = destination_set_compression,
+		[SET_TIMEOUT] = destination_set_timeout,
+		[ADD_HEADER] = destination_add_header,
+		[SET_PROXY] = destination_set_proxy,
 	};
 	struct line *line = target;
 
-	return setters[value](line->server, argument);
+	return setters[value](line->destination, argument);
 }
 
 /* Value: enum wanted_file. */
@@ -249,7 +252,7 @@ static const char *set_file(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;
 
-	return server_set_file(line->server, (enum wanted_file)value, argument);
+	return destination_set_file(line->destination, (enum wanted_file)value, argument);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */

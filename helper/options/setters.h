@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/option.h"
-#include "helper/options/server.h"
+#include "helper/options/destination.h"
 #include "helper/options/filters.h"
 #include "helper/options/verbs.h"
 #include "ipc/messages.h"
@@ -18,7 +18,7 @@ struct line {
 	const char *output, *event;	 /* in argv; NULL: not given */
 	const char *config;		 /* in argv; NULL: not given */
 	bool all, help, check;
-	struct server *server; /* borrowed; NULL but for the agent */
+	struct destination *destination; /* borrowed; NULL but for the agent */
 	struct filters filters;
 };
 

@@ -176,8 +176,8 @@ class Request:
         rows = []
         for index in indices:
             row = self.element("attribute", index)
-            rows.append((self.string(one(row, 1, 0)), one(row, 2)))
-        assert len({key for key, _ in rows}) == len(rows), "a key twice"
+            rows.append((self.string(one(row, 1, 0)), one(row, 2), self.string(one(row, 3, 0))))
+        assert len({row[0] for row in rows}) == len(rows), "a key twice"
         return tuple(sorted(rows))
 
     def frame(self, index):
@@ -185,15 +185,15 @@ class Request:
             self.frames[index] = self.read_frame(index)
         return self.frames[index]
 
-    def function(self, index):
-        """Its name, its name in the symbol table, and its file."""
-        row = self.element("function", index)
-        return tuple(self.string(one(row, field, 0)) for field in (1, 2, 3))
+    def line(self, line):
+        function = self.element("function", one(line, 1, 0))
+        names = tuple(self.string(one(function, field, 0)) for field in (1, 2, 3))
+        return names + (one(line, 2, 0), one(line, 3, 0))
 
     def read_frame(self, index):
         row = self.element("location", index)
         mapping = self.element("mapping", one(row, 1, 0))
-        names = tuple(self.function(one(line, 1, 0)) for line in every(row, 3))
+        names = tuple(self.line(line) for line in every(row, 3))
         return (names, one(row, 2, 0), self.string(one(mapping, 4, 0)),
                 self.attributes(integers(mapping, 5)), self.attributes(integers(row, 4)))
 

@@ -158,7 +158,7 @@ static void test_policy_syscalls__stay_few(void **state)
 {
 	(void)state;
 	assert_in_range(plain_calls(ROLE_WORKER), 20, 32);
-	assert_in_range(plain_calls(ROLE_EXPORTER), 15, 27);
+	assert_in_range(plain_calls(ROLE_EXPORTER), 15, 25);
 	assert_in_range(plain_calls(ROLE_BROKER), 10, 17);
 	assert_in_range(plain_calls(ROLE_LOADER), 30, 62);
 	assert_in_range(plain_calls(ROLE_KERNEL_SYMBOLS), 20, 25);

@@ -3,13 +3,13 @@
  * The server that the loader named, if it named one: messages of the loader make a shipper, and
  * keyhole-connector makes the shipper's sockets.
  */
-#ifndef KEYHOLE_EXPORTER_DESTINATION_H
-#define KEYHOLE_EXPORTER_DESTINATION_H
+#ifndef KEYHOLE_EXPORTER_SERVER_H
+#define KEYHOLE_EXPORTER_SERVER_H
 
 #include "exporter/shipper.h"
 #include "ipc/channel.h"
 
-struct destination {
+struct server {
 	struct event_base *base;
 	void (*finished)(void *owner); /* shipper_finish() has come to its end */
 	void *owner;
@@ -18,9 +18,9 @@ struct destination {
 	struct event *on_connector;
 };
 
-void destination_init(struct destination *ret_destination, struct event_base *base,
-		      void (*finished)(void *owner), void *owner);
-void destination_release(struct destination *destination);
+void server_init(struct server *ret_server, struct event_base *base, void (*finished)(void *owner),
+		 void *owner);
+void server_release(struct server *server);
 
 /*
  * Takes ENDPOINT, CREDENTIAL or CONNECTOR_PEER, with its descriptor. Returns 0, or -EPROTO for
@@ -28,6 +28,6 @@ void destination_release(struct destination *destination);
  * certificate that cannot be read is no error here: no connection will be made without it, and the
  * log says so.
  */
-int destination_take(struct destination *destination, struct message *message);
+int server_take(struct server *server, struct message *message);
 
 #endif

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "helper/options/configuration.h"
-#include "helper/options/server.h"
+#include "helper/options/destination.h"
 #include "helper/options/environment.h"
 
-static struct server server;
+static struct destination destination;
 
 static int setup(void **state)
 {
@@ -32,7 +32,7 @@ static int setup(void **state)
 	};
 
 	(void)state;
-	server_init(&server);
+	destination_init(&destination);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unsetenv(names[i]);
 	return 0;
@@ -40,7 +40,7 @@ static int setup(void **state)
 
 /* ---- URLs ------------------------------------------------------------------------------------ */
 
-static void test_server__urls(void **state)
+static void test_destination__urls(void **state)
 {
 	static const struct {
 		const char *text;
@@ -72,7 +72,7 @@ static void test_server__urls(void **state)
 	}
 }
 
-static void test_server__no_urls(void **state)
+static void test_destination__no_urls(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -110,14 +110,14 @@ static void test_server__no_urls(void **state)
 
 static void assert_goes_to(const char *host, uint32_t port, const char *authority, const char *path)
 {
-	assert_null(server_finish(&server));
-	assert_string_equal(server.address.host, host);
-	assert_int_equal(server.address.port, port);
-	assert_string_equal(server.endpoint.authority, authority);
-	assert_string_equal(server.endpoint.path, path);
+	assert_null(destination_finish(&destination));
+	assert_string_equal(destination.address.host, host);
+	assert_int_equal(destination.address.port, port);
+	assert_string_equal(destination.endpoint.authority, authority);
+	assert_string_equal(destination.endpoint.path, path);
 }
 
-static void test_server__paths_and_ports(void **state)
+static void test_destination__paths_and_ports(void **state)
 {
 	static const struct {
 		const char *protocol, *url;
@@ -138,60 +138,60 @@ static void test_server__paths_and_ports(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		setup(state);
-		assert_null(server_set_protocol(&server, rows[i].protocol));
+		assert_null(destination_set_protocol(&destination, rows[i].protocol));
 		if (rows[i].base)
-			assert_null(server_set_base(&server, rows[i].url));
+			assert_null(destination_set_base(&destination, rows[i].url));
 		else
-			assert_null(server_set_endpoint(&server, rows[i].url));
+			assert_null(destination_set_endpoint(&destination, rows[i].url));
 		assert_goes_to("c", rows[i].port, rows[i].authority, rows[i].path);
-		assert_int_equal(server.endpoint.is_tls, rows[i].is_tls);
-		assert_string_equal(server.endpoint.host, "c");
+		assert_int_equal(destination.endpoint.is_tls, rows[i].is_tls);
+		assert_string_equal(destination.endpoint.host, "c");
 	}
 }
 
-static void test_server__unusual_hosts(void **state)
+static void test_destination__unusual_hosts(void **state)
 {
-	assert_null(server_set_endpoint(&server, "http://[::1]:5"));
+	assert_null(destination_set_endpoint(&destination, "http://[::1]:5"));
 	assert_goes_to("::1", 5, "[::1]:5", HTTP_PATH);
 	setup(state);
-	assert_null(server_set_endpoint(&server, "unix:/run/c.sock"));
-	assert_null(server_set_protocol(&server, "grpc"));
+	assert_null(destination_set_endpoint(&destination, "unix:/run/c.sock"));
+	assert_null(destination_set_protocol(&destination, "grpc"));
 	assert_goes_to("/run/c.sock", 0, "localhost", GRPC_PATH);
-	assert_int_equal(server.endpoint.is_tls, 0);
+	assert_int_equal(destination.endpoint.is_tls, 0);
 }
 
-static void test_server__what_is_missing(void **state)
+static void test_destination__what_is_missing(void **state)
 {
 	(void)state;
-	assert_non_null(server_finish(&server));
-	assert_null(server_set_endpoint(&server, "http://c"));
-	assert_null(server_finish(&server));
-	assert_null(server_set_file(&server, FILE_CERTIFICATE, "a.pem"));
-	assert_non_null(server_finish(&server));
-	assert_null(server_set_file(&server, FILE_KEY, "a.key"));
-	assert_null(server_finish(&server));
+	assert_non_null(destination_finish(&destination));
+	assert_null(destination_set_endpoint(&destination, "http://c"));
+	assert_null(destination_finish(&destination));
+	assert_null(destination_set_file(&destination, FILE_CERTIFICATE, "a.pem"));
+	assert_non_null(destination_finish(&destination));
+	assert_null(destination_set_file(&destination, FILE_KEY, "a.key"));
+	assert_null(destination_finish(&destination));
 }
 
-static void test_server__words(void **state)
+static void test_destination__words(void **state)
 {
 	(void)state;
-	assert_non_null(server_set_protocol(&server, "http/json"));
-	assert_non_null(server_set_compression(&server, "lz4"));
-	assert_non_null(server_set_insecure(&server, "yes"));
-	assert_non_null(server_set_timeout(&server, "0"));
-	assert_non_null(server_set_timeout(&server, "10s"));
-	assert_null(server_set_timeout(&server, "2500"));
-	assert_int_equal(server.endpoint.timeout_ms, 2500);
-	assert_int_equal(server.endpoint.compression, ENDPOINT_GZIP);
-	assert_null(server_set_compression(&server, "ZSTD"));
-	assert_int_equal(server.endpoint.compression, ENDPOINT_ZSTD);
+	assert_non_null(destination_set_protocol(&destination, "http/json"));
+	assert_non_null(destination_set_compression(&destination, "lz4"));
+	assert_non_null(destination_set_insecure(&destination, "yes"));
+	assert_non_null(destination_set_timeout(&destination, "0"));
+	assert_non_null(destination_set_timeout(&destination, "10s"));
+	assert_null(destination_set_timeout(&destination, "2500"));
+	assert_int_equal(destination.endpoint.timeout_ms, 2500);
+	assert_int_equal(destination.endpoint.compression, ENDPOINT_GZIP);
+	assert_null(destination_set_compression(&destination, "ZSTD"));
+	assert_int_equal(destination.endpoint.compression, ENDPOINT_ZSTD);
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
 static const char *header(const char *name)
 {
-	const char *at = server.endpoint.headers;
+	const char *at = destination.endpoint.headers;
 
 	while (*at) {
 		const char *value = at + strlen(at) + 1;
@@ -203,22 +203,22 @@ static const char *header(const char *name)
 	return NULL;
 }
 
-static void test_server__headers(void **state)
+static void test_destination__headers(void **state)
 {
 	(void)state;
-	assert_null(server_add_header(&server, "Authorization=Bearer a=b%20,c"));
+	assert_null(destination_add_header(&destination, "Authorization=Bearer a=b%20,c"));
 	assert_string_equal(header("authorization"), "Bearer a=b%20,c");
-	assert_null(server_add_headers(&server, "x-a = 1 , X-B=%2c%20z,"));
+	assert_null(destination_add_headers(&destination, "x-a = 1 , X-B=%2c%20z,"));
 	assert_string_equal(header("x-a"), "1");
 	assert_string_equal(header("x-b"), ", z");
 	/* the last value of a name counts */
-	assert_null(server_add_header(&server, "X-A=2"));
+	assert_null(destination_add_header(&destination, "X-A=2"));
 	assert_string_equal(header("x-a"), "2");
 	assert_string_equal(header("x-b"), ", z");
 	assert_string_equal(header("authorization"), "Bearer a=b%20,c");
 }
 
-static void test_server__no_headers(void **state)
+static void test_destination__no_headers(void **state)
 {
 	static const char *const headers[] = {"",      "name",	   "=value", "a b=c",
 					      "a:b=c", "a=b\nc=d", "a=b\rc", "\xc3\xa4=b"};
@@ -226,19 +226,19 @@ static void test_server__no_headers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		assert_non_null(server_add_header(&server, headers[i]));
-	assert_non_null(server_add_headers(&server, "a=%0d%0ab"));
-	assert_non_null(server_add_headers(&server, "a=%00"));
+		assert_non_null(destination_add_header(&destination, headers[i]));
+	assert_non_null(destination_add_headers(&destination, "a=%0d%0ab"));
+	assert_non_null(destination_add_headers(&destination, "a=%00"));
 	memset(large + 5, 'x', sizeof(large) - 6);
-	assert_non_null(server_add_header(&server, large));
+	assert_non_null(destination_add_header(&destination, large));
 	large[ENDPOINT_HEADERS_BYTES - 2] = '\0';
-	assert_null(server_add_header(&server, large));
-	assert_non_null(server_add_header(&server, "a=b"));
+	assert_null(destination_add_header(&destination, large));
+	assert_non_null(destination_add_header(&destination, "a=b"));
 }
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
-static void test_server__the_environment(void **state)
+static void test_destination__the_environment(void **state)
 {
 	const char *name;
 
@@ -249,16 +249,16 @@ static void test_server__the_environment(void **state)
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "a=own", 1);
 	setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "", 1);
 	setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem", 1);
-	assert_null(environment_read(&server, &name));
+	assert_null(environment_read(&destination, &name));
 	assert_goes_to("general", 1, "general:1", "/base" HTTP_PATH);
 	assert_string_equal(header("a"), "own");
 	assert_string_equal(header("b"), "general");
-	assert_string_equal(server.files[FILE_AUTHORITIES], "/ca.pem");
+	assert_string_equal(destination.files[FILE_AUTHORITIES], "/ca.pem");
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://own:2/as/it/is", 1);
-	assert_null(environment_read(&server, &name));
+	assert_null(environment_read(&destination, &name));
 	assert_goes_to("own", 2, "own:2", "/as/it/is");
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT", "soon", 1);
-	assert_non_null(environment_read(&server, &name));
+	assert_non_null(environment_read(&destination, &name));
 	assert_string_equal(name, "OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT");
 }
 
@@ -271,17 +271,17 @@ static uint32_t proxy_for(const char *url, const char *none)
 	setenv("HTTP_PROXY", "http://of.a.header:1", 1);
 	if (none)
 		setenv("no_proxy", none, 1);
-	assert_null(server_set_endpoint(&server, url));
-	assert_null(server_finish(&server));
-	assert_null(environment_read_proxy(&server, &name));
-	return server.address.proxy_port;
+	assert_null(destination_set_endpoint(&destination, url));
+	assert_null(destination_finish(&destination));
+	assert_null(environment_read_proxy(&destination, &name));
+	return destination.address.proxy_port;
 }
 
-static void test_server__proxies(void **state)
+static void test_destination__proxies(void **state)
 {
 	(void)state;
 	assert_int_equal(proxy_for("https://c.example", NULL), 3128);
-	assert_string_equal(server.address.proxy_host, "proxy");
+	assert_string_equal(destination.address.proxy_host, "proxy");
 	assert_int_equal(proxy_for("http://c.example", NULL), 0);
 	assert_int_equal(proxy_for("https://localhost", NULL), 0);
 	assert_int_equal(proxy_for("https://127.0.0.1", NULL), 0);
@@ -318,7 +318,7 @@ static const char *read_text(const char *text, unsigned int *ret_line)
 				  NULL, ret_line);
 }
 
-static void test_server__the_file(void **state)
+static void test_destination__the_file(void **state)
 {
 	unsigned int line;
 
@@ -330,7 +330,7 @@ static void test_server__the_file(void **state)
 	assert_null(read_text("", &line));
 }
 
-static void test_server__no_file(void **state)
+static void test_destination__no_file(void **state)
 {
 	static const struct {
 		const char *text;
@@ -358,7 +358,7 @@ static void test_server__no_file(void **state)
 		configuration_read("", CONFIGURATION_BYTES_MAX + 1, rows, 1, VERB, NULL, &line));
 }
 
-#define TEST(name) cmocka_unit_test_setup(test_server__##name, setup)
+#define TEST(name) cmocka_unit_test_setup(test_destination__##name, setup)
 
 int main(void)
 {

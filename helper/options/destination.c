@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper/options/server.h"
+#include "helper/options/destination.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,38 +31,38 @@ struct word {
 	uint32_t value;
 };
 
-void server_init(struct server *ret_server)
+void destination_init(struct destination *ret_destination)
 {
-	memset(ret_server, 0, sizeof(*ret_server));
-	ret_server->endpoint.protocol = ENDPOINT_HTTP;
-	ret_server->endpoint.compression = ENDPOINT_GZIP;
-	ret_server->endpoint.timeout_ms = TIMEOUT_MS;
-	ret_server->endpoint.request_bytes = REQUEST_BYTES;
-	ret_server->endpoint.queue_bytes = QUEUE_BYTES;
-	ret_server->endpoint.queue_ns = QUEUE_NS;
-	ret_server->address.timeout_ms = CONNECT_MS;
+	memset(ret_destination, 0, sizeof(*ret_destination));
+	ret_destination->endpoint.protocol = ENDPOINT_HTTP;
+	ret_destination->endpoint.compression = ENDPOINT_GZIP;
+	ret_destination->endpoint.timeout_ms = TIMEOUT_MS;
+	ret_destination->endpoint.request_bytes = REQUEST_BYTES;
+	ret_destination->endpoint.queue_bytes = QUEUE_BYTES;
+	ret_destination->endpoint.queue_ns = QUEUE_NS;
+	ret_destination->address.timeout_ms = CONNECT_MS;
 }
 
 /* ---- single words ---------------------------------------------------------------------------- */
 
-static const char *set_url(struct server *server, const char *url)
+static const char *set_url(struct destination *destination, const char *url)
 {
-	server->is_given = true;
-	server->has_scheme = strstr(url, "://") != NULL;
-	return url_read(url, &server->url);
+	destination->is_given = true;
+	destination->has_scheme = strstr(url, "://") != NULL;
+	return url_read(url, &destination->url);
 }
 
-const char *server_set_base(struct server *server, const char *url)
+const char *destination_set_base(struct destination *destination, const char *url)
 {
-	server->is_complete = false;
-	return set_url(server, url);
+	destination->is_complete = false;
+	return set_url(destination, url);
 }
 
-const char *server_set_endpoint(struct server *server, const char *url)
+const char *destination_set_endpoint(struct destination *destination, const char *url)
 {
-	const char *reason = set_url(server, url);
+	const char *reason = set_url(destination, url);
 
-	server->is_complete = strlen(server->url.path) > 1;
+	destination->is_complete = strlen(destination->url.path) > 1;
 	return reason;
 }
 
@@ -76,18 +76,18 @@ static const struct word *find(const struct word *words, const char *name)
 	return words;
 }
 
-const char *server_set_insecure(struct server *server, const char *word)
+const char *destination_set_insecure(struct destination *destination, const char *word)
 {
 	static const struct word words[] = {{"true", 1}, {"false", 0}, {NULL, 0}};
 	const struct word *found = find(words, word);
 
 	if (!found)
 		return "not true or false";
-	server->is_insecure = found->value;
+	destination->is_insecure = found->value;
 	return NULL;
 }
 
-const char *server_set_protocol(struct server *server, const char *name)
+const char *destination_set_protocol(struct destination *destination, const char *name)
 {
 	static const struct word words[] = {{"grpc", ENDPOINT_GRPC},
 					    {"http/protobuf", ENDPOINT_HTTP},
@@ -97,11 +97,11 @@ const char *server_set_protocol(struct server *server, const char *name)
 
 	if (!found)
 		return "not a protocol; take grpc or http/protobuf";
-	server->endpoint.protocol = found->value;
+	destination->endpoint.protocol = found->value;
 	return NULL;
 }
 
-const char *server_set_compression(struct server *server, const char *name)
+const char *destination_set_compression(struct destination *destination, const char *name)
 {
 	static const struct word words[] = {{"none", ENDPOINT_PLAIN},
 					    {"gzip", ENDPOINT_GZIP},
@@ -111,30 +111,31 @@ const char *server_set_compression(struct server *server, const char *name)
 
 	if (!found)
 		return "not a compression; take none, gzip or zstd";
-	server->endpoint.compression = found->value;
+	destination->endpoint.compression = found->value;
 	return NULL;
 }
 
-const char *server_set_timeout(struct server *server, const char *milliseconds)
+const char *destination_set_timeout(struct destination *destination, const char *milliseconds)
 {
-	uint32_t *timeout = &server->endpoint.timeout_ms;
+	uint32_t *timeout = &destination->endpoint.timeout_ms;
 
 	if (!decimal_read32(milliseconds, 1, TIMEOUT_MAX_MS, timeout))
 		return "not a time in milliseconds, 1 to 600000";
 	return NULL;
 }
 
-const char *server_set_file(struct server *server, enum wanted_file file, const char *path)
+const char *destination_set_file(struct destination *destination, enum wanted_file file,
+				 const char *path)
 {
 	if (strlen(path) >= WANTED_PATH_BYTES)
 		return "the path is too long";
-	snprintf(server->files[file], WANTED_PATH_BYTES, "%s", path);
+	snprintf(destination->files[file], WANTED_PATH_BYTES, "%s", path);
 	return NULL;
 }
 
-const char *server_set_proxy(struct server *server, const char *text)
+const char *destination_set_proxy(struct destination *destination, const char *text)
 {
-	struct address *address = &server->address;
+	struct address *address = &destination->address;
 	struct url url;
 	const char *reason = url_read(text, &url);
 
@@ -176,18 +177,19 @@ static bool is_value(const char *value)
 }
 
 /* Takes the header of that name out of the list. */
-static void drop_header(struct server *server, const char *name)
+static void drop_header(struct destination *destination, const char *name)
 {
-	char *headers = server->endpoint.headers;
+	char *headers = destination->endpoint.headers;
 	uint32_t at = 0;
 
-	while (at < server->headers) {
+	while (at < destination->headers) {
 		const uint32_t name_size = (uint32_t)strlen(headers + at) + 1;
 		const uint32_t size = name_size + (uint32_t)strlen(headers + at + name_size) + 1;
 
 		if (strcmp(headers + at, name) == 0) {
-			memmove(headers + at, headers + at + size, server->headers - at - size);
-			server->headers -= size;
+			memmove(headers + at, headers + at + size,
+				destination->headers - at - size);
+			destination->headers -= size;
 		} else {
 			at += size;
 		}
@@ -195,18 +197,18 @@ static void drop_header(struct server *server, const char *name)
 	memset(headers + at, 0, ENDPOINT_HEADERS_BYTES - at);
 }
 
-static const char *put_header(struct server *server, const char *name, const char *value)
+static const char *put_header(struct destination *destination, const char *name, const char *value)
 {
 	const size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
-	char *headers = server->endpoint.headers;
+	char *headers = destination->endpoint.headers;
 
-	drop_header(server, name);
+	drop_header(destination, name);
 	/* an empty name ends the list */
-	if (server->headers + name_size + value_size + 1 > ENDPOINT_HEADERS_BYTES)
+	if (destination->headers + name_size + value_size + 1 > ENDPOINT_HEADERS_BYTES)
 		return "too many headers";
-	memcpy(headers + server->headers, name, name_size);
-	memcpy(headers + server->headers + name_size, value, value_size);
-	server->headers += (uint32_t)(name_size + value_size);
+	memcpy(headers + destination->headers, name, name_size);
+	memcpy(headers + destination->headers + name_size, value, value_size);
+	destination->headers += (uint32_t)(name_size + value_size);
 	return NULL;
 }
 
@@ -223,7 +225,7 @@ static char *trim(char *text)
 	return text;
 }
 
-static const char *add_header(struct server *server, char *header, bool is_encoded)
+static const char *add_header(struct destination *destination, char *header, bool is_encoded)
 {
 	char *value = strchr(header, '='), *name;
 
@@ -236,19 +238,19 @@ static const char *add_header(struct server *server, char *header, bool is_encod
 		return "not a list of headers, NAME=VALUE,NAME=VALUE with %XX";
 	if (!make_name(name) || !is_value(value))
 		return "has a character that no header has";
-	return put_header(server, name, value);
+	return put_header(destination, name, value);
 }
 
-const char *server_add_header(struct server *server, const char *header)
+const char *destination_add_header(struct destination *destination, const char *header)
 {
 	guard_free char *text = strdup(header);
 
 	if (!text)
 		return "no memory";
-	return add_header(server, text, false);
+	return add_header(destination, text, false);
 }
 
-const char *server_add_headers(struct server *server, const char *list)
+const char *destination_add_headers(struct destination *destination, const char *list)
 {
 	guard_free char *text = strdup(list);
 	const char *reason = NULL;
@@ -260,31 +262,31 @@ const char *server_add_headers(struct server *server, const char *list)
 		char *header = strsep(&rest, ",");
 
 		if (*trim(header))
-			reason = add_header(server, header, true);
+			reason = add_header(destination, header, true);
 	}
 	return reason;
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-static uint32_t port_of(const struct server *server)
+static uint32_t port_of(const struct destination *destination)
 {
-	if (server->url.is_unix)
+	if (destination->url.is_unix)
 		return 0;
-	if (server->url.port)
-		return server->url.port;
+	if (destination->url.port)
+		return destination->url.port;
 	/* OpenTelemetry's ports where nothing is known; the scheme's own where a scheme is given */
-	if (server->has_scheme)
-		return server->url.is_tls ? 443 : 80;
-	if (server->endpoint.protocol == ENDPOINT_GRPC)
+	if (destination->has_scheme)
+		return destination->url.is_tls ? 443 : 80;
+	if (destination->endpoint.protocol == ENDPOINT_GRPC)
 		return GRPC_PORT;
 	return HTTP_PORT;
 }
 
-static const char *finish_path(struct server *server)
+static const char *finish_path(struct destination *destination)
 {
-	struct endpoint *endpoint = &server->endpoint;
-	const char *base = server->url.path, *own = "";
+	struct endpoint *endpoint = &destination->endpoint;
+	const char *base = destination->url.path, *own = "";
 	size_t length = strlen(base);
 	int written;
 
@@ -292,7 +294,7 @@ static const char *finish_path(struct server *server)
 		snprintf(endpoint->path, sizeof(endpoint->path), "%s", GRPC_PATH);
 		return NULL;
 	}
-	if (!server->is_complete) {
+	if (!destination->is_complete) {
 		own = HTTP_PATH;
 		while (length > 0 && base[length - 1] == '/')
 			length--;
@@ -304,10 +306,10 @@ static const char *finish_path(struct server *server)
 	return NULL;
 }
 
-static void finish_authority(struct server *server)
+static void finish_authority(struct destination *destination)
 {
-	struct endpoint *endpoint = &server->endpoint;
-	const struct url *url = &server->url;
+	struct endpoint *endpoint = &destination->endpoint;
+	const struct url *url = &destination->url;
 	const char *format = "%s:%u";
 
 	if (url->is_unix) {
@@ -318,29 +320,30 @@ static void finish_authority(struct server *server)
 	if (url->is_quoted)
 		format = "[%s]:%u";
 	snprintf(endpoint->authority, sizeof(endpoint->authority), format, url->host,
-		 server->address.port);
+		 destination->address.port);
 	memcpy(endpoint->host, url->host, sizeof(url->host));
 }
 
-const char *server_finish(struct server *server)
+const char *destination_finish(struct destination *destination)
 {
-	struct endpoint *endpoint = &server->endpoint;
-	const char *const *files =
-		(const char *const[]){server->files[FILE_CERTIFICATE], server->files[FILE_KEY]};
+	struct endpoint *endpoint = &destination->endpoint;
+	const char *const *files = (const char *const[]){destination->files[FILE_CERTIFICATE],
+							 destination->files[FILE_KEY]};
 
-	if (!server->is_given)
+	if (!destination->is_given)
 		return "no endpoint; name one, as in: --endpoint http://localhost:4318";
 	if (!*files[0] != !*files[1])
 		return "a client certificate needs its key, and a key its certificate";
-	endpoint->is_tls = server->url.is_tls;
-	if (!server->has_scheme && !server->url.is_unix && endpoint->protocol == ENDPOINT_GRPC)
-		endpoint->is_tls = !server->is_insecure;
-	server->address.port = port_of(server);
-	memcpy(server->address.host, server->url.host, sizeof(server->url.host));
-	if (server->url.is_unix)
-		server->address.proxy_port = 0;
-	finish_authority(server);
-	return finish_path(server);
+	endpoint->is_tls = destination->url.is_tls;
+	if (!destination->has_scheme && !destination->url.is_unix &&
+	    endpoint->protocol == ENDPOINT_GRPC)
+		endpoint->is_tls = !destination->is_insecure;
+	destination->address.port = port_of(destination);
+	memcpy(destination->address.host, destination->url.host, sizeof(destination->url.host));
+	if (destination->url.is_unix)
+		destination->address.proxy_port = 0;
+	finish_authority(destination);
+	return finish_path(destination);
 }
 
 /* ---- to the loader --------------------------------------------------------------------------- */
@@ -360,22 +363,25 @@ static int send_part(struct channel *loader, enum destination_part part, const v
 	return channel_send(loader, MESSAGE_DESTINATION, &destination, sizeof(destination), fd);
 }
 
-int server_send(const struct server *server, struct channel *loader, const char **ret_path)
+int destination_send(const struct destination *destination, struct channel *loader,
+		     const char **ret_path)
 {
 	int r = 0;
 
 	*ret_path = NULL;
 	for (uint32_t file = FILE_AUTHORITIES; file < WANTED_FILES; file++) {
-		if (!*server->files[file])
+		if (!*destination->files[file])
 			continue;
-		r = wanted_open(loader, (enum wanted_file)file, server->files[file]);
+		r = wanted_open(loader, (enum wanted_file)file, destination->files[file]);
 		if (r < 0) {
-			*ret_path = server->files[file];
+			*ret_path = destination->files[file];
 			return r;
 		}
 	}
-	r = send_part(loader, DESTINATION_ENDPOINT, &server->endpoint, sizeof(server->endpoint));
+	r = send_part(loader, DESTINATION_ENDPOINT, &destination->endpoint,
+		      sizeof(destination->endpoint));
 	if (r < 0)
 		return r;
-	return send_part(loader, DESTINATION_ADDRESS, &server->address, sizeof(server->address));
+	return send_part(loader, DESTINATION_ADDRESS, &destination->address,
+			 sizeof(destination->address));
 }

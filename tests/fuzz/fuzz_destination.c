@@ -11,9 +11,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Every header has a name, and the list ends within its room. */
-static void check_headers(const struct server *server)
+static void check_headers(const struct destination *destination)
 {
-	const char *at = server->endpoint.headers, *end = at + ENDPOINT_HEADERS_BYTES;
+	const char *at = destination->endpoint.headers, *end = at + ENDPOINT_HEADERS_BYTES;
 
 	while (at < end && *at) {
 		at += strnlen(at, (size_t)(end - at)) + 1;
@@ -27,24 +27,24 @@ static void check_headers(const struct server *server)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct server server;
+	static struct destination destination;
 	struct message_options options = {0};
-	struct line line = {.options = &options, .server = &server};
+	struct line line = {.options = &options, .destination = &destination};
 	char *text = strndup((const char *)data, size);
 	char request[2048];
 	unsigned int number;
 
 	filters_init(&line.filters, &options);
-	server_init(&server);
+	destination_init(&destination);
 	proxy_read_answer((const char *)data, size);
 	configuration_read((const char *)data, size, setters_rows, setters_count, CONFIG, &line,
 			   &number);
-	server_add_headers(&server, text);
-	server_set_proxy(&server, text);
-	if (!server_set_endpoint(&server, text))
-		server_finish(&server);
-	check_headers(&server);
-	proxy_request(&server.address, request, sizeof(request));
+	destination_add_headers(&destination, text);
+	destination_set_proxy(&destination, text);
+	if (!destination_set_endpoint(&destination, text))
+		destination_finish(&destination);
+	check_headers(&destination);
+	proxy_request(&destination.address, request, sizeof(request));
 	free(text);
 	return 0;
 }
