@@ -104,6 +104,8 @@ static void make_thread(const u8 **data, size_t *size)
 	host.walk.address = word(take(data, size) & ~0ull >> 1);
 }
 
+#define FRAME_MARKS (FRAME_EXACT | FRAME_GUESSED | FRAME_BY_POINTER)
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	if (!size)
@@ -124,6 +126,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	assert(host_walk() <= RECORD_FRAMES_MAX);
 	assert(host.walk.frames <= RECORD_FRAMES_MAX && host.walk.reason < REASON_lost_ring_full);
 	for (u32 i = 0; i < host.walk.frames; i++)
-		assert((host.frame[i] & ~(FRAME_EXACT | FRAME_GUESSED)) < WALK_ADDRESS_END);
+		assert((host.frame[i] & ~FRAME_MARKS) < WALK_ADDRESS_END);
 	return 0;
 }
