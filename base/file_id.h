@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ids of files, as OpenTelemetry's attribute process.executable.build_id.htlhash has them: the
- * first 16 bytes of a SHA-256, as hex digits. What is hashed are the first 4096 bytes of the file,
- * the last 4096 bytes, and the file's length as a big-endian number of 64 bits. Both parts overlap
- * in a short file, and each is the whole of a file of up to 4096 bytes.
+ * first 16 bytes of a SHA-256, as hex digits. The hash is of the file's first 4096 bytes, the last
+ * 4096 bytes and the length, a big-endian number of 64 bits. Both parts overlap in a short file,
+ * and each is the whole of a file of up to 4096 bytes.
  * https://opentelemetry.io/docs/specs/semconv/resource/process/
  */
 #ifndef KEYHOLE_BASE_FILE_ID_H
