@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "profile/container.h"
 #include "profile/format/format.h"
@@ -22,6 +21,7 @@
 #define ATTRIBUTES_MAX	(10u + OTLP_OWN_MAX)
 #define ISO_BYTES	64 /* more than "2026-11-26T15:19:56.123456789Z" */
 #define NS_PER_SECOND	1000000000ull
+#define DAY		86400u /* seconds */
 
 /* The attributes of a resource: the memory that the message points to. Keys are constants. */
 struct attributes {
@@ -105,21 +105,45 @@ static void add_names(const struct otlp *otlp, const struct otlp_process *proces
 		sizeof(attributes->path));
 }
 
-/* Writes ISO 8601, with milliseconds. */
+static bool is_leap(unsigned int year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static unsigned int days_of(unsigned int year, unsigned int month)
+{
+	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+	return days[month] + (month == 1 && is_leap(year));
+}
+
+/*
+ * Writes ISO 8601 in UTC, with milliseconds. gmtime_r() would open a file of time zones, which a
+ * confined process may not.
+ */
+static void write_time(char ret_text[ISO_BYTES], uint64_t realtime)
+{
+	const uint64_t seconds = realtime / NS_PER_SECOND;
+	unsigned int day = (unsigned int)(seconds / DAY), year = 1970, month = 0;
+	const unsigned int second = (unsigned int)(seconds % DAY);
+
+	for (; day >= 365u + is_leap(year); year++)
+		day -= 365u + is_leap(year);
+	for (; day >= days_of(year, month); month++)
+		day -= days_of(year, month);
+	snprintf(ret_text, ISO_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year, month + 1,
+		 day + 1, second / 3600, second / 60 % 60, second % 60,
+		 (unsigned int)(realtime % NS_PER_SECOND / 1000000));
+}
+
 static void add_created(const struct otlp *otlp, const struct otlp_process *process,
 			struct attributes *attributes)
 {
 	const uint64_t created = profile_process_get(otlp->profile, process->process).created;
-	const time_t seconds = (time_t)(created / NS_PER_SECOND);
-	char text[ISO_BYTES];
-	struct tm utc;
 
-	if (!created || !gmtime_r(&seconds, &utc))
+	if (!created)
 		return;
-	if (strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc) == 0)
-		return;
-	snprintf(attributes->created, sizeof(attributes->created), "%.32s.%03uZ", text,
-		 (unsigned int)(created % NS_PER_SECOND / 1000000));
+	write_time(attributes->created, created);
 	add_text(attributes, "process.creation.time", attributes->created);
 }
 

@@ -433,6 +433,39 @@ static void test_otlp__a_resource_is_a_program(void **state)
 	profile_free(profile);
 }
 
+/* By date -u -d @SECONDS. */
+static void test_otlp__times_of_creation(void **state)
+{
+	static const struct {
+		uint64_t created;
+		const char *text;
+	} rows[] = {
+		{1, "1970-01-01T00:00:00.000Z"},
+		{951782399999999999, "2000-02-28T23:59:59.999Z"},
+		{951782400000000000, "2000-02-29T00:00:00.000Z"},
+		{1709251199000000000, "2024-02-29T23:59:59.000Z"},
+		{1709251200000000000, "2024-03-01T00:00:00.000Z"},
+		{1767225599500000000, "2025-12-31T23:59:59.500Z"},
+		{4107542400000000000, "2100-03-01T00:00:00.000Z"},
+		{UINT64_MAX, "2554-07-21T23:34:33.709Z"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct profile *profile = profile_new();
+		const struct profile_process process = {.pid = 5, .created = rows[i].created};
+		struct profile_sample sample = {.pid = 5, .count = 1};
+		Otlp__ProfilesData *found;
+
+		sample.process = profile_process_add(profile, &process);
+		profile_sample_add(profile, &sample);
+		found = unpack(profile);
+		assert_string_equal(of_resource(found, 0, "process.creation.time"), rows[i].text);
+		otlp__profiles_data__free_unpacked(found, NULL);
+		profile_free(profile);
+	}
+}
+
 /* The user speaks of keyhole's own pids alone. */
 static void test_otlp__own_processes_have_the_users_attributes(void **state)
 {
@@ -586,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__equal_samples_are_one),
 		cmocka_unit_test(test_otlp__a_period_is_never_0),
 		cmocka_unit_test(test_otlp__a_resource_is_a_program),
+		cmocka_unit_test(test_otlp__times_of_creation),
 		cmocka_unit_test(test_otlp__own_processes_have_the_users_attributes),
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
