@@ -16,13 +16,13 @@
 #include "profile/container.h"
 #include "profile/location_list.h"
 #include "profile/moment_list.h"
+#include "profile/process_list.h"
 #include "profile/sample_list.h"
 #include "profile/spill.h"
 #include "profile/stack_list.h"
 
 _Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
 _Static_assert(sizeof(struct profile_cgroup) == 24, "a key has no padding");
-_Static_assert(sizeof(struct profile_process) == 16, "a key has no padding");
 
 /* The key of a cgroup whose id has another path: the number in struct profile.cgroups. */
 #define CGROUP_NUMBERED (1ull << 63)
@@ -33,7 +33,7 @@ struct profile {
 	struct intern *inlined;	  /* struct profile_line[] */
 	struct intern *cgroups;	  /* struct profile_cgroup */
 	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
-	struct intern *processes; /* struct profile_process */
+	struct process_list processes;
 	struct profile_object *objects;
 	struct location_list locations;
 	struct stack_list stacks;
@@ -58,11 +58,11 @@ struct profile *profile_new(void)
 	profile->inlined = intern_new();
 	profile->cgroups = intern_new();
 	profile->cgroup_ids = map_new();
-	profile->processes = intern_new();
 	profile->spill.fd = -1;
 	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
-	    sample_list_init(&profile->samples) < 0 || !profile->strings || !profile->functions ||
-	    !profile->inlined || !profile->cgroups || !profile->cgroup_ids || !profile->processes) {
+	    sample_list_init(&profile->samples) < 0 || process_list_init(&profile->processes) < 0 ||
+	    !profile->strings || !profile->functions || !profile->inlined || !profile->cgroups ||
+	    !profile->cgroup_ids) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -78,7 +78,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->inlined);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
-	intern_free(profile->processes);
+	process_list_release(&profile->processes);
 	free(profile->objects);
 	location_list_release(&profile->locations);
 	stack_list_release(&profile->stacks);
@@ -376,26 +376,12 @@ struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t
 
 uint32_t profile_process_add(struct profile *profile, const struct profile_process *process)
 {
-	uint32_t id;
-
-	if (intern_count(profile->processes) > PROFILE_PROCESSES_MAX)
-		return intern_find(profile->processes, process, sizeof(*process));
-	id = intern_add(profile->processes, process, sizeof(*process));
-	if (id == INTERN_FAILED)
-		return 0;
-	return id;
+	return process_list_add(&profile->processes, process);
 }
 
 struct profile_process profile_process_get(const struct profile *profile, uint32_t id)
 {
-	struct profile_process process = {0};
-	const void *bytes;
-	size_t size;
-
-	bytes = intern_get(profile->processes, id, &size);
-	if (size == sizeof(process))
-		memcpy(&process, bytes, size);
-	return process;
+	return process_list_get(&profile->processes, id);
 }
 
 void profile_spill_to(struct profile *profile, int fd)
@@ -474,20 +460,21 @@ struct profile_sample profile_sample_get(const struct profile *profile, size_t i
 
 int profile_forget_samples(struct profile *profile)
 {
-	struct intern *cgroups = intern_new(), *processes = intern_new();
+	struct intern *cgroups = intern_new();
 	struct map *cgroup_ids = map_new();
 	struct stack_list stacks;
 	struct sample_list samples;
+	struct process_list processes = {0};
 
-	if (!cgroups || !processes || !cgroup_ids || stack_list_init(&stacks) < 0 ||
-	    sample_list_init(&samples) < 0) {
+	if (!cgroups || !cgroup_ids || process_list_init(&processes) < 0 ||
+	    stack_list_init(&stacks) < 0 || sample_list_init(&samples) < 0) {
 		intern_free(cgroups);
-		intern_free(processes);
 		map_free(cgroup_ids);
+		process_list_release(&processes);
 		return -ENOMEM;
 	}
 	intern_free(profile->cgroups);
-	intern_free(profile->processes);
+	process_list_release(&profile->processes);
 	map_free(profile->cgroup_ids);
 	stack_list_release(&profile->stacks);
 	sample_list_release(&profile->samples);

@@ -152,12 +152,16 @@ struct profile_cgroup {
 	uint32_t unused;    /* 0 */
 };
 
-/* A program that a process runs. Two programs of one pid are two processes here. */
+/*
+ * A program that a process runs. Two programs of one pid are two processes here. At most
+ * PROFILE_PROCESSES_MAX are kept.
+ */
 #ifndef PROFILE_PROCESSES_MAX
 #define PROFILE_PROCESSES_MAX 16383u
 #endif
 struct profile_process {
-	uint64_t created; /* CLOCK_REALTIME in ns, when the pid was given; 0: not known */
+	uint64_t generation; /* the recorder's number of the process, never 0 */
+	uint64_t created;    /* CLOCK_REALTIME in ns, when the pid was given; 0: not known */
 	uint32_t pid;
 	uint32_t executable; /* string: path as the process has it, or 0 */
 };
@@ -263,8 +267,8 @@ uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
 struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t key);
 
 /*
- * Adds a process for samples, and returns its id. Returns 0, "not known", beyond the limit or
- * without memory.
+ * Adds a process for samples, unless its generation is there, and returns its id. A known process
+ * gets what it lacks. Returns 0, "not known", beyond the limit or without memory.
  */
 uint32_t profile_process_add(struct profile *profile, const struct profile_process *process);
 /* Returns zeros for an id that is not known. */

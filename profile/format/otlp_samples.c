@@ -14,43 +14,73 @@ _Static_assert(sizeof(struct otlp_sample) == 4 * (2 + OTLP_SAMPLE_ATTRIBUTES),
 
 /* ---- order ---- */
 
-/* Samples of one process are those of one program, or of one name where no program is known. */
-static int compare_processes(const struct profile_sample *a, const struct profile_sample *b)
-{
-	int order = compare_numbers(a->pid, b->pid);
+/*
+ * A sample by its process. Samples of one process are those of one program, or of one name where
+ * no program is known. Samples of a thread stay together, so that struct memo has their attributes.
+ */
+struct place {
+	uint32_t pid;
+	uint32_t program; /* 0: not known; equal programs of a pid have equal numbers */
+	uint32_t name;	  /* where no program is known */
+	uint32_t tid;
+	uint32_t index; /* of the sample in the profile */
+};
 
-	if (order == 0)
-		order = compare_numbers(a->process, b->process);
-	if (order != 0 || a->process)
-		return order;
-	return compare_numbers(a->process_name, b->process_name);
+static bool is_same_process(const struct place *a, const struct place *b)
+{
+	return a->pid == b->pid && a->program == b->program && a->name == b->name;
 }
 
-/* Keeps equal attributes together, so that struct memo has them. */
-static int compare_samples(const void *a, const void *b, void *context)
+static int compare_places(const void *a, const void *b)
 {
-	const uint32_t a_index = *(const uint32_t *)a, b_index = *(const uint32_t *)b;
-	const struct profile_sample a_sample = profile_sample_get(context, a_index);
-	const struct profile_sample b_sample = profile_sample_get(context, b_index);
-	int order = compare_processes(&a_sample, &b_sample);
+	const uint32_t *left = a, *right = b;
 
-	if (order == 0)
-		order = compare_numbers(a_sample.tid, b_sample.tid);
-	if (order != 0)
-		return order;
-	return compare_numbers(a_index, b_index);
+	for (size_t i = 0; i < sizeof(struct place) / sizeof(*left); i++)
+		if (left[i] != right[i])
+			return compare_numbers(left[i], right[i]);
+	return 0;
 }
 
-static uint32_t *sorted(const struct profile *profile, size_t count)
+/*
+ * Numbers the programs. Two processes of a profile may be equal for receivers: a process that runs
+ * its own program again.
+ */
+static uint32_t number_program(struct intern *programs, const struct profile *profile, uint32_t id)
 {
-	uint32_t *order = calloc(count + 1, sizeof(*order));
+	struct profile_process process = profile_process_get(profile, id);
 
-	if (!order)
+	if (!process.executable && !process.created)
+		return 0; /* nothing to tell */
+	process.generation = 0;
+	return intern_add(programs, &process, sizeof(process));
+}
+
+static struct place place_of(struct intern *programs, const struct profile *profile, uint32_t index)
+{
+	const struct profile_sample sample = profile_sample_get(profile, index);
+	struct place place = {.pid = sample.pid, .tid = sample.tid, .index = index};
+
+	place.program = number_program(programs, profile, sample.process);
+	if (!place.program)
+		place.name = sample.process_name;
+	return place;
+}
+
+static struct place *sorted(const struct profile *profile, size_t count)
+{
+	struct place *places = calloc(count + 1, sizeof(*places));
+	struct intern *programs = intern_new();
+
+	if (!places || !programs) {
+		free(places);
+		intern_free(programs);
 		return NULL;
+	}
 	for (size_t i = 0; i < count; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, count, sizeof(*order), compare_samples, (void *)profile);
-	return order;
+		places[i] = place_of(programs, profile, (uint32_t)i);
+	qsort(places, count, sizeof(*places), compare_places);
+	intern_free(programs);
+	return places;
 }
 
 /* ---- attributes ---- */
@@ -133,11 +163,10 @@ static void agree(uint32_t *of_all, uint32_t of_one, bool first)
 		*of_all = 0;
 }
 
-static void enter_process(struct maker *maker, const struct profile_sample *from,
-			  const struct profile_sample *before, const struct profile_cgroup *cgroup)
+static void enter_process(struct maker *maker, const struct profile_sample *from, bool first,
+			  const struct profile_cgroup *cgroup)
 {
 	struct otlp_samples *samples = maker->samples;
-	const bool first = !before || compare_processes(from, before) != 0;
 	struct otlp_process *process;
 
 	samples->process_count += first;
@@ -169,20 +198,19 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 	return id;
 }
 
-static int enter_all(struct maker *maker, const uint32_t *order, size_t count)
+static int enter_all(struct maker *maker, const struct place *places, size_t count)
 {
 	const struct profile *profile = maker->otlp->profile;
-	struct profile_sample from, before;
-	const struct profile_sample *last = NULL;
 
-	for (size_t i = 0; i < count; i++, before = from, last = &before) {
-		struct profile_cgroup cgroup;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t index = places[i].index;
+		const struct profile_sample from = profile_sample_get(profile, index);
+		const struct profile_cgroup cgroup = profile_cgroup_get(profile, from.cgroup);
+		const bool first = i == 0 || !is_same_process(&places[i], &places[i - 1]);
 
-		from = profile_sample_get(profile, order[i]);
-		cgroup = profile_cgroup_get(profile, from.cgroup);
-		enter_process(maker, &from, last, &cgroup);
-		maker->of[order[i]] = enter_sample(maker, &from, &cgroup);
-		if (!maker->of[order[i]])
+		enter_process(maker, &from, first, &cgroup);
+		maker->of[index] = enter_sample(maker, &from, &cgroup);
+		if (!maker->of[index])
 			return -ENOMEM;
 	}
 	return 0;
@@ -288,12 +316,12 @@ static void set_window(struct otlp_samples *samples, const struct profile_times 
 
 static int make(struct maker *maker, size_t count)
 {
-	uint32_t *order = sorted(maker->otlp->profile, count);
+	struct place *places = sorted(maker->otlp->profile, count);
 	int r = -ENOMEM;
 
-	if (order)
-		r = enter_all(maker, order, count);
-	free(order);
+	if (places)
+		r = enter_all(maker, places, count);
+	free(places);
 	if (r < 0 || !has_times(maker->otlp))
 		return r;
 	if (!count_times(maker))

@@ -147,11 +147,12 @@ static uint32_t add_stack(struct builder *builder)
 
 static void add_details(struct builder *builder, struct profile_sample *sample)
 {
-	struct profile_process process = {.pid = sample->pid};
+	struct profile_process process = {.generation = sample->pid * 8, .pid = sample->pid};
 
 	sample->cpu = 1 + (uint32_t)roll(builder, 4);
 	if (sample->pid % 3 == 0)
 		return;
+	process.generation += roll(builder, 2);
 	process.executable = name(builder, "/usr/bin/program", sample->pid);
 	if (sample->pid % 3 == 1)
 		process.created = build_profile_times.start_realtime_ns - sample->pid * 1000000ull;

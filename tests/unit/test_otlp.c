@@ -393,7 +393,8 @@ static const char *of_resource(const Otlp__ProfilesData *found, size_t number, c
 static struct profile *programs(void)
 {
 	struct profile *profile = profile_new();
-	struct profile_process process = {.pid = 5, .created = 1700000000123456789};
+	struct profile_process process = {
+		.generation = 1, .pid = 5, .created = 1700000000123456789};
 	struct profile_sample sample = {.pid = 5, .tid = 5, .count = 1};
 
 	process.executable = profile_string(profile, "/bin/sh");
@@ -402,6 +403,10 @@ static struct profile *programs(void)
 	profile_sample_add(profile, &sample);
 	sample.process_name = profile_string(profile, "renamed");
 	profile_sample_add(profile, &sample);
+	process.generation = 2; /* the program runs itself */
+	sample.process = profile_process_add(profile, &process);
+	profile_sample_add(profile, &sample);
+	process.generation = 3;
 	process.executable = profile_string(profile, "/usr/bin/curl\n");
 	sample.process = profile_process_add(profile, &process);
 	profile_sample_add(profile, &sample);
@@ -453,7 +458,8 @@ static void test_otlp__times_of_creation(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct profile *profile = profile_new();
-		const struct profile_process process = {.pid = 5, .created = rows[i].created};
+		const struct profile_process process = {
+			.generation = 1, .pid = 5, .created = rows[i].created};
 		struct profile_sample sample = {.pid = 5, .count = 1};
 		Otlp__ProfilesData *found;
 

@@ -133,7 +133,8 @@ static void test_reachable__times_and_processes_stay(void **state)
 {
 	struct profile *profile = profile_new(), *copy;
 	const uint32_t path = profile_string(profile, "/our/program");
-	const struct profile_process process = {.pid = 5, .created = 77, .executable = path};
+	const struct profile_process process = {
+		.generation = 3, .pid = 5, .created = 77, .executable = path};
 	struct profile_sample sample = {.pid = 5, .cpu = 9, .count = 1}, found;
 	struct profile_moment_walk walk = {0};
 

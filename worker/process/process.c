@@ -226,6 +226,8 @@ const struct object *process_program(const struct process *process)
 	for (size_t i = 0; mappings && i < mappings->open_count; i++) {
 		const struct object *object = mappings->open[i].object;
 
+		if (!object && mappings->open[i].file)
+			return NULL; /* not yet */
 		if (object && object->name[0] == '/')
 			return object;
 	}

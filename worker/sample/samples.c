@@ -122,7 +122,7 @@ static void name_cgroup(struct samples *samples, uint64_t id)
 static uint32_t add_process(struct samples *samples, const struct process *process)
 {
 	const struct object *program = process_program(process);
-	struct profile_process added = {.pid = process->pid};
+	struct profile_process added = {.generation = process->generation, .pid = process->pid};
 	char text[REDACT_BYTES];
 
 	if (process->created)
