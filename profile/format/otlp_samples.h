@@ -27,7 +27,7 @@ struct otlp_sample {
 	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES]; /* indexes in the table, then zeros */
 };
 
-/* What the profile calls a process: all samples of one resource. */
+/* All samples of one resource. */
 struct otlp_process {
 	uint32_t first, count; /* of samples, by otlp_samples_get() */
 	uint32_t pid;

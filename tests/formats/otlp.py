@@ -165,8 +165,8 @@ def set_key(element, key, value):
     element[key] = value
 
 
-# (what, profile, mistake, the rule that tells it). The first twelve are those of the table that was
-# measured with four receivers; the last of them is refused by none, but says nothing of a process.
+# (what, profile, mistake, the rule that tells it). The first part has the shapes that receivers were
+# measured with. No receiver refuses the last of these, which says nothing of a process.
 MISTAKES = (
     ("values and times", "timed", both, "shape"),
     ("one value and several times", "timed", value_and_times, "shape"),

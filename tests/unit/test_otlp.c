@@ -255,6 +255,32 @@ static void test_otlp__the_kernels_id_is_that_of_its_build(void **state)
 	profile_free(profile);
 }
 
+/* devfiler refuses a request with a frame of Rust. */
+static void test_otlp__compat(void **state)
+{
+	static const char *const types[] = {"rust", "native"};
+	struct profile *profile = profile_new();
+	uint32_t at = build_profile_location(profile, "/usr/bin/app", "app::main");
+	struct profile_function function = *profile_function_get(profile, 1);
+	struct profile_sample sample = {.pid = 100, .count = 1};
+
+	(void)state;
+	function.system_name = profile_string(profile, "_RNvCs123_3app4main");
+	profile_location_get(profile, at)->function = profile_function_add(profile, &function);
+	sample.stack = profile_stack_add(profile, &at, 1);
+	profile_sample_add(profile, &sample);
+	for (size_t i = 0; i < 2; i++) {
+		const struct format_options options = {.otlp_compat = i == 1};
+		Otlp__ProfilesData *found = unpack_with(profile, &build_profile_times, &options);
+
+		assert_string_equal(OF(found->dictionary->location_table[1], "profile.frame.type")
+					    ->string_value,
+				    types[i]);
+		otlp__profiles_data__free_unpacked(found, NULL);
+	}
+	profile_free(profile);
+}
+
 /* ---- times ---- */
 
 #define START 5000000000ull /* CLOCK_MONOTONIC, as build_profile_times has it */
@@ -619,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__stacks),
 		cmocka_unit_test(test_otlp__a_mapping_has_its_ids),
 		cmocka_unit_test(test_otlp__the_kernels_id_is_that_of_its_build),
+		cmocka_unit_test(test_otlp__compat),
 		cmocka_unit_test(test_otlp__samples_have_their_times),
 		cmocka_unit_test(test_otlp__a_window_has_all_its_times),
 		cmocka_unit_test(test_otlp__times_of_some_samples_are_left_out),

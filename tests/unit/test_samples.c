@@ -246,6 +246,22 @@ static void test_samples__details(void **state)
 	assert_int_equal(profile_sample_get(profile, 2).pid, 6);
 }
 
+static void test_samples__dropped_paths_of_programs(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile;
+
+	rig->parts.config.format = FORMAT_otlp;
+	rig_restart(rig, 1);
+	profile = session_profile(rig->session);
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_string_equal(program_of(profile, 0), "");
+	assert_int_equal(profile_sample_get(profile, 0).process, 1);
+}
+
 /* A path may come later than the first sample. A sample is in the cgroup of its time. */
 static void test_samples__paths_of_cgroups(void **state)
 {
@@ -529,6 +545,7 @@ int main(void)
 		RIG_TEST(test_samples__details),
 		RIG_TEST(test_samples__paths_of_cgroups),
 		RIG_TEST(test_samples__cgroup_of_a_process_that_exits),
+		RIG_TEST_NAMES(test_samples__dropped_paths_of_programs, drop_paths),
 		RIG_TEST_NAMES(test_samples__dropped_paths_of_cgroups, drop_paths),
 		RIG_TEST(test_samples__exec_is_a_boundary),
 		RIG_TEST(test_samples__answer_after_exec_is_not_the_old_program),

@@ -123,14 +123,12 @@ static uint32_t add_process(struct samples *samples, const struct process *proce
 {
 	const struct object *program = process_program(process);
 	struct profile_process added = {.generation = process->generation, .pid = process->pid};
-	char text[REDACT_BYTES];
 
 	if (process->created)
 		added.created = process->created + samples->parts.realtime_offset;
-	if (program)
-		added.executable = profile_string(
-			samples->parts.profile,
-			redact_name(samples->parts.redact, REDACT_PATH, program->name, text));
+	/* the name of the main thread says more than a path that nobody may see */
+	if (program && redact_keeps(samples->parts.redact, REDACT_PATH))
+		added.executable = profile_string(samples->parts.profile, program->name);
 	if (added.executable == PROFILE_FAILED)
 		added.executable = 0;
 	return profile_process_add(samples->parts.profile, &added);
