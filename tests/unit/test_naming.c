@@ -14,6 +14,7 @@
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_go.h"
 #include "tests/unit/build_symbols.h"
+#include "base/file_id.h"
 #include "tests/unit/session_rig.h"
 #include "object/elf/image.h"
 #include "worker/naming/naming.h"
@@ -27,6 +28,16 @@ void landmark(void);
 __attribute__((noinline)) void landmark(void)
 {
 	__asm__ volatile("" ::: "memory");
+}
+
+static void assert_own_file_id(const struct profile *profile, const struct profile_object *object)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char id[FILE_ID_BYTES];
+
+	assert_int_equal(file_id_of_file(fd, id), 0);
+	assert_string_equal(profile_string_get(profile, object->file_id), id);
+	close(fd);
 }
 
 static void test_naming__symbols_of_a_file(void **state)
@@ -53,6 +64,7 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_int_equal(object->limit, text.address + text.memory_size);
 	assert_int_equal(object->file_offset, text.file_offset);
 	assert_true(object->has_functions);
+	assert_own_file_id(profile, object);
 	assert_int_equal(profile_location_get(profile, 1)->address, rig_own_address(landmark));
 	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 0);
