@@ -153,6 +153,15 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
 	return (uint32_t)intern->count++;
 }
 
+uint32_t intern_find(const struct intern *intern, const void *bytes, size_t size)
+{
+	if (size == 0 || slots_bytes(&intern->slots) == 0)
+		return 0;
+	return intern_slot(intern, (uint32_t)hash_bytes(&intern->hash_key, bytes, size), bytes,
+			   size)
+		->id;
+}
+
 uint32_t intern_append(struct intern *intern, const void *bytes, size_t size)
 {
 	struct intern_item item = {.size = (uint32_t)size};

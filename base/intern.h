@@ -16,6 +16,8 @@ void intern_free(struct intern *intern);
 /* Returns the id of the bytes, or INTERN_FAILED when memory or numbers run out. */
 #define INTERN_FAILED UINT32_MAX
 uint32_t intern_add(struct intern *intern, const void *bytes, size_t size);
+/* Returns the id of the bytes, or 0: nobody has added them. */
+uint32_t intern_find(const struct intern *intern, const void *bytes, size_t size);
 /*
  * Gives the bytes a new id without a search for equal ones: fast for many that are known to differ.
  * intern_add() never finds appended bytes.

@@ -17,7 +17,8 @@ struct part {
 };
 
 /*
- * The forms of a component that names a container. An id stands between the two texts. The names of
+ * The forms of a component that names a container. An id stands between the two texts. Names with
+ * ".scope" are those of systemd's driver, and others those of the driver cgroupfs. The names of
  * monitors ("crio-conmon-ID.scope") fit no row, because a monitor runs outside its container.
  */
 static const struct form {
@@ -28,6 +29,9 @@ static const struct form {
 	{"cri-containerd-", ".scope"},
 	{"crio-", ".scope"},
 	{"libpod-", ".scope"},
+	{"nerdctl-", ".scope"},
+	{"crio-", ""},
+	{"libpod-", ""}, /* /libpod_parent/libpod-ID */
 };
 
 static size_t count_of(const struct part *part, size_t from, const char *digits)
@@ -115,4 +119,98 @@ bool container_id(const char *path, char ret_id[CONTAINER_ID_BYTES])
 		path += strspn(path, "/");
 	}
 	return ret_id[0] != '\0';
+}
+
+/* ---- pods ---- */
+
+/* Text before a pod's uid: with the driver cgroupfs, and with that of systemd. */
+#define POD	  "pod"
+#define POD_SLICE "-pod"
+#define SLICE	  ".slice"
+
+#define UID_LENGTH 36u /* 8-4-4-4-12 hex digits */
+/* The kubelet gives a pod of a file of its own ("static") an MD5 without dashes. */
+#define STATIC_UID_LENGTH 32u
+
+/* systemd takes a '-' for the end of a name, so that the kubelet writes '_'. */
+static bool is_dash(char c)
+{
+	return c == '-' || c == '_';
+}
+
+static bool is_uid_character(const struct part *part, size_t i)
+{
+	const char c = part->start[i];
+
+	if (i == 8 || i == 13 || i == 18 || i == 23)
+		return is_dash(c);
+	return c && strchr(HEX_DIGITS, c);
+}
+
+static bool is_uid(const struct part *part)
+{
+	if (part->length == STATIC_UID_LENGTH)
+		return count_of(part, 0, HEX_DIGITS) == STATIC_UID_LENGTH;
+	if (part->length != UID_LENGTH)
+		return false;
+	for (size_t i = 0; i < UID_LENGTH; i++)
+		if (!is_uid_character(part, i))
+			return false;
+	return true;
+}
+
+/* Leaves what precedes a colon: containerd may write "SLICE:cri-containerd:ID". */
+static void keep_slice(struct part *part)
+{
+	const char *colon = memchr(part->start, ':', part->length);
+
+	if (colon)
+		part->length = (size_t)(colon - part->start);
+}
+
+/* Gets the part of a component that is a pod's uid. Returns false when the component has none. */
+static bool find_pod(struct part component, struct part *ret_uid)
+{
+	static const struct form plain = {POD, ""}, slice = {"", SLICE};
+	const char *pod;
+
+	*ret_uid = component;
+	if (strip(ret_uid, &plain) && is_uid(ret_uid))
+		return true;
+	*ret_uid = component;
+	keep_slice(ret_uid);
+	if (!strip(ret_uid, &slice))
+		return false;
+	pod = memmem(ret_uid->start, ret_uid->length, POD_SLICE, strlen(POD_SLICE));
+	if (!pod)
+		return false;
+	pod += strlen(POD_SLICE);
+	ret_uid->length -= (size_t)(pod - ret_uid->start);
+	ret_uid->start = pod;
+	return is_uid(ret_uid);
+}
+
+static void copy_uid(const struct part *uid, char ret_uid[CONTAINER_POD_BYTES])
+{
+	for (size_t i = 0; i < uid->length; i++)
+		ret_uid[i] = uid->start[i];
+	for (size_t i = 0; i < uid->length; i++)
+		if (is_dash(ret_uid[i]))
+			ret_uid[i] = '-';
+	ret_uid[uid->length] = '\0';
+}
+
+bool container_pod(const char *path, char ret_uid[CONTAINER_POD_BYTES])
+{
+	ret_uid[0] = '\0';
+	while (*path) {
+		const struct part component = {.start = path, .length = strcspn(path, "/")};
+		struct part uid;
+
+		if (find_pod(component, &uid))
+			copy_uid(&uid, ret_uid);
+		path += component.length;
+		path += strspn(path, "/");
+	}
+	return ret_uid[0] != '\0';
 }

@@ -16,12 +16,13 @@
 #include "profile/container.h"
 #include "profile/location_list.h"
 #include "profile/moment_list.h"
+#include "profile/process_list.h"
 #include "profile/sample_list.h"
 #include "profile/spill.h"
 #include "profile/stack_list.h"
 
 _Static_assert(PROFILE_FAILED == INTERN_FAILED, "ids are those of struct intern");
-_Static_assert(sizeof(struct profile_cgroup) == 16, "a key has no padding");
+_Static_assert(sizeof(struct profile_cgroup) == 24, "a key has no padding");
 
 /* The key of a cgroup whose id has another path: the number in struct profile.cgroups. */
 #define CGROUP_NUMBERED (1ull << 63)
@@ -32,6 +33,7 @@ struct profile {
 	struct intern *inlined;	  /* struct profile_line[] */
 	struct intern *cgroups;	  /* struct profile_cgroup */
 	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
+	struct process_list processes;
 	struct profile_object *objects;
 	struct location_list locations;
 	struct stack_list stacks;
@@ -58,8 +60,9 @@ struct profile *profile_new(void)
 	profile->cgroup_ids = map_new();
 	profile->spill.fd = -1;
 	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
-	    sample_list_init(&profile->samples) < 0 || !profile->strings || !profile->functions ||
-	    !profile->inlined || !profile->cgroups || !profile->cgroup_ids) {
+	    sample_list_init(&profile->samples) < 0 || process_list_init(&profile->processes) < 0 ||
+	    !profile->strings || !profile->functions || !profile->inlined || !profile->cgroups ||
+	    !profile->cgroup_ids) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -75,6 +78,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->inlined);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
+	process_list_release(&profile->processes);
 	free(profile->objects);
 	location_list_release(&profile->locations);
 	stack_list_release(&profile->stacks);
@@ -298,18 +302,34 @@ static bool cgroup_is(const struct profile *profile, uint64_t key, uint32_t path
 	return profile_cgroup_get(profile, key).path == path;
 }
 
+/* Returns the string's id, or 0 without memory. */
+static uint32_t string_or_none(struct profile *profile, const char *string)
+{
+	const uint32_t id = profile_string(profile, string);
+
+	if (id == PROFILE_FAILED)
+		return 0;
+	return id;
+}
+
 /* Returns the string of the container's id in a path, or 0. */
 static uint32_t container_of_path(struct profile *profile, uint32_t path)
 {
 	char id[CONTAINER_ID_BYTES];
-	uint32_t string;
 
 	if (!container_id(profile_string_get(profile, path), id))
 		return 0;
-	string = profile_string(profile, id);
-	if (string == PROFILE_FAILED)
+	return string_or_none(profile, id);
+}
+
+/* Returns the string of the pod's uid in a path, or 0. */
+static uint32_t pod_of_path(struct profile *profile, uint32_t path)
+{
+	char uid[CONTAINER_POD_BYTES];
+
+	if (!container_pod(profile_string_get(profile, path), uid))
 		return 0;
-	return string;
+	return string_or_none(profile, uid);
 }
 
 uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
@@ -328,6 +348,7 @@ uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
 	if (intern_count(profile->cgroups) > PROFILE_CGROUPS_MAX)
 		return without_path;
 	cgroup.container = container_of_path(profile, path);
+	cgroup.pod = pod_of_path(profile, path);
 	number = intern_add(profile->cgroups, &cgroup, sizeof(cgroup));
 	if (number == INTERN_FAILED)
 		return without_path;
@@ -351,6 +372,16 @@ struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t
 	if (size == sizeof(cgroup))
 		memcpy(&cgroup, bytes, size);
 	return cgroup;
+}
+
+uint32_t profile_process_add(struct profile *profile, const struct profile_process *process)
+{
+	return process_list_add(&profile->processes, process);
+}
+
+struct profile_process profile_process_get(const struct profile *profile, uint32_t id)
+{
+	return process_list_get(&profile->processes, id);
 }
 
 void profile_spill_to(struct profile *profile, int fd)
@@ -385,6 +416,14 @@ static int add_moment(struct profile *profile, const struct profile_moment *mome
 	return moment_list_add(&profile->moments, moment);
 }
 
+int profile_moment_append(struct profile *profile, const struct profile_moment *moment)
+{
+	int r = add_moment(profile, moment);
+
+	profile->moments_dropped += r < 0;
+	return r;
+}
+
 int profile_sample_add_at(struct profile *profile, const struct profile_sample *sample,
 			  uint64_t time)
 {
@@ -393,8 +432,8 @@ int profile_sample_add_at(struct profile *profile, const struct profile_sample *
 
 	if (r < 0)
 		return r;
-	if (profile->keep_times && add_moment(profile, &moment) < 0)
-		profile->moments_dropped++;
+	if (profile->keep_times)
+		profile_moment_append(profile, &moment);
 	spill_some(profile);
 	return 0;
 }
@@ -425,19 +464,24 @@ int profile_forget_samples(struct profile *profile)
 	struct map *cgroup_ids = map_new();
 	struct stack_list stacks;
 	struct sample_list samples;
+	struct process_list processes = {0};
 
-	if (!cgroups || !cgroup_ids || stack_list_init(&stacks) < 0 ||
-	    sample_list_init(&samples) < 0) {
+	if (!cgroups || !cgroup_ids || process_list_init(&processes) < 0 ||
+	    stack_list_init(&stacks) < 0 || sample_list_init(&samples) < 0) {
 		intern_free(cgroups);
 		map_free(cgroup_ids);
+		process_list_release(&processes);
 		return -ENOMEM;
 	}
 	intern_free(profile->cgroups);
+	process_list_release(&profile->processes);
 	map_free(profile->cgroup_ids);
 	stack_list_release(&profile->stacks);
 	sample_list_release(&profile->samples);
 	moment_list_release(&profile->moments);
 	profile->cgroups = cgroups;
+	profile->processes = processes;
+	profile->moments_dropped = 0;
 	profile->cgroup_ids = cgroup_ids;
 	profile->stacks = stacks;
 	profile->samples = samples;
@@ -447,6 +491,11 @@ int profile_forget_samples(struct profile *profile)
 void profile_keep_times(struct profile *profile)
 {
 	profile->keep_times = true;
+}
+
+bool profile_keeps_times(const struct profile *profile)
+{
+	return profile->keep_times;
 }
 
 size_t profile_moments(const struct profile *profile)

@@ -16,6 +16,7 @@
 struct language;
 
 #define PROFILE_FAILED	  UINT32_MAX
+#define PROFILE_CPUS_MAX  2047u
 #define PROFILE_STACK_MAX 2400 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
 #define PROFILE_UNKNOWN	  "[unknown]" /* stands for a name that is not known */
@@ -35,6 +36,8 @@ enum profile_kind {
 struct profile_object {	       /* a file or pseudo file; pprof's mapping */
 	uint32_t name;	       /* string: path as the process saw it, "[kernel]", "[vdso]" … */
 	uint32_t build_id;     /* string of lower-case hex, or 0 */
+	uint32_t go_build_id;  /* string: of Go's note, raw, or 0 */
+	uint32_t file_id;      /* string: base/file_id.h, or 0: nobody has read the file's bytes */
 	uint64_t start, limit; /* of its executable segment, in its own address space */
 	uint64_t file_offset;
 	bool has_functions; /* a search for names found at least one */
@@ -71,7 +74,9 @@ struct profile_sample { /* a number of equal samples */
 	uint32_t process_name; /* string: name of the process's main thread or program */
 	uint32_t thread_name;  /* string: comm of the thread when it was sampled */
 	uint32_t stack;
-	uint32_t reason; /* enum sample_reason of bpf/abi.h */
+	uint32_t reason;  /* enum sample_reason of bpf/abi.h */
+	uint32_t process; /* id of profile_process_get(); 0: not known, or not asked for */
+	uint32_t cpu; /* its number + 1, up to PROFILE_CPUS_MAX; 0: not known, or not asked for */
 	uint64_t cgroup; /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
 	uint64_t count;
 	uint64_t base; /* of a difference: the count in the older profile */
@@ -105,6 +110,17 @@ struct profile_moment_walk { /* begins as zeros */
 #define PROFILE_SPILL_MAX (1ull << 30)
 #endif
 
+/* The user's words about keyhole's own processes: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. */
+struct profile_attribute {
+	const char *key, *value; /* borrowed and raw */
+};
+struct profile_own {
+	const uint32_t *pids; /* in the initial namespace */
+	size_t pid_count;
+	const struct profile_attribute *attributes; /* "service.name" among them */
+	size_t attribute_count;
+};
+
 struct profile_times {
 	uint64_t period;   /* worth of a sample: ns of CPU time, or a number of `event` */
 	const char *event; /* "page-faults"; NULL: CPU time; borrowed and raw */
@@ -114,7 +130,11 @@ struct profile_times {
 	 */
 	const char *type, *unit;
 	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
-	bool walked;	  /* keyhole walked the stacks: reasons say whether they are complete */
+	/* The recording machine's, borrowed and raw; NULL: not known. */
+	const char *arch;	       /* as OpenTelemetry's host.arch: "amd64" */
+	const char *kernel;	       /* tells one build of the kernel from others */
+	const struct profile_own *own; /* NULL: the user says nothing; OTLP alone has it */
+	bool walked; /* keyhole walked the stacks: reasons say whether they are complete */
 	uint64_t start_monotonic_ns;
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
@@ -128,6 +148,22 @@ struct profile_cgroup {
 	uint64_t id;	    /* the kernel's, until the next boot; 0: not known */
 	uint32_t path;	    /* string: "/" is the root; 0: not known */
 	uint32_t container; /* string: the id in that path (profile/container.h), or 0 */
+	uint32_t pod;	    /* string: the uid in that path (profile/container.h), or 0 */
+	uint32_t unused;    /* 0 */
+};
+
+/*
+ * A program that a process runs. Two programs of one pid are two processes here. At most
+ * PROFILE_PROCESSES_MAX are kept.
+ */
+#ifndef PROFILE_PROCESSES_MAX
+#define PROFILE_PROCESSES_MAX 16383u
+#endif
+struct profile_process {
+	uint64_t generation; /* the recorder's number of the process, never 0 */
+	uint64_t created;    /* CLOCK_REALTIME in ns, when the pid was given; 0: not known */
+	uint32_t pid;
+	uint32_t executable; /* string: path as the process has it, or 0 */
 };
 
 enum reason_class { /* see bpf/counters.def */
@@ -230,6 +266,14 @@ uint64_t profile_cgroup_add(struct profile *profile, uint64_t id, uint32_t path)
 /* Returns the cgroup of a key. A key that was not added is an id without a path. */
 struct profile_cgroup profile_cgroup_get(const struct profile *profile, uint64_t key);
 
+/*
+ * Adds a process for samples, unless its generation is there, and returns its id. A known process
+ * gets what it lacks. Returns 0, "not known", beyond the limit or without memory.
+ */
+uint32_t profile_process_add(struct profile *profile, const struct profile_process *process);
+/* Returns zeros for an id that is not known. */
+struct profile_process profile_process_get(const struct profile *profile, uint32_t id);
+
 /* Adds sample->count (usually 1) and sample->base to an equal sample. Returns 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
 /* Adds a sample as profile_sample_add() does, and keeps its time or counts the time as dropped. */
@@ -254,8 +298,8 @@ void profile_spill_to(struct profile *profile, int fd);
 uint64_t profile_spilled(const struct profile *profile, int *ret_error);
 
 /*
- * Removes stacks, samples, their times and their cgroups, and keeps all else. Returns 0, or -ENOMEM
- * without any change.
+ * Removes stacks, samples, their times, cgroups and processes, and keeps all else. Returns 0, or
+ * -ENOMEM without any change.
  */
 int profile_forget_samples(struct profile *profile);
 
@@ -270,6 +314,12 @@ void profile_notes_clear(struct profile *profile);
 const uint32_t *profile_notes(const struct profile *profile, size_t *ret_count);
 
 void profile_keep_times(struct profile *profile); /* of samples that are added from now on */
+bool profile_keeps_times(const struct profile *profile);
+/*
+ * Adds the time of a sample that profile_sample_append() has added. Returns 0, -E2BIG or -ENOMEM:
+ * the time counts as dropped.
+ */
+int profile_moment_append(struct profile *profile, const struct profile_moment *moment);
 size_t profile_moments(const struct profile *profile);
 /*
  * Gets the next moment in the order of their addition, which is not quite that of time. Returns

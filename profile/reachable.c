@@ -115,6 +115,12 @@ static int copy_object(struct copy *copy, uint32_t id)
 	r = copy_string(copy, object.build_id, &object.build_id);
 	if (r < 0)
 		return r;
+	r = copy_string(copy, object.go_build_id, &object.go_build_id);
+	if (r < 0)
+		return r;
+	r = copy_string(copy, object.file_id, &object.file_id);
+	if (r < 0)
+		return r;
 	return keep_id(&copy->objects, id, profile_object_add(copy->to, &object));
 }
 
@@ -198,6 +204,20 @@ static int copy_cgroup(struct copy *copy, uint64_t *key)
 	return 0;
 }
 
+static int copy_process(struct copy *copy, uint32_t *id)
+{
+	struct profile_process process = profile_process_get(copy->from, *id);
+	int r;
+
+	if (!*id)
+		return 0;
+	r = copy_string(copy, process.executable, &process.executable);
+	if (r < 0)
+		return r;
+	*id = profile_process_add(copy->to, &process);
+	return 0;
+}
+
 static int copy_sample(struct copy *copy, struct profile_sample sample)
 {
 	int r;
@@ -209,6 +229,9 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 	if (r < 0)
 		return r;
 	r = copy_cgroup(copy, &sample.cgroup);
+	if (r < 0)
+		return r;
+	r = copy_process(copy, &sample.process);
 	if (r < 0)
 		return r;
 	sample.stack = ids_get(&copy->stacks, sample.stack);
@@ -226,6 +249,17 @@ static int copy_samples(struct copy *copy)
 			return r;
 	}
 	return 0;
+}
+
+/* The samples have the same indexes. A time beyond the limit counts as dropped in the copy. */
+static void copy_moments(struct copy *copy)
+{
+	struct profile_moment_walk walk = {0};
+
+	if (profile_keeps_times(copy->from))
+		profile_keep_times(copy->to);
+	while (profile_moment_next(copy->from, &walk))
+		profile_moment_append(copy->to, &walk.moment);
 }
 
 static int copy_notes(struct copy *copy)
@@ -261,7 +295,10 @@ static int copy_all(struct copy *copy)
 	r = copy_reached(copy, &copy->stacks, copy_stack);
 	if (r < 0)
 		return r;
-	return copy_samples(copy);
+	r = copy_samples(copy);
+	if (r == 0)
+		copy_moments(copy);
+	return r;
 }
 
 static int copy_init(struct copy *copy, const struct profile *from)

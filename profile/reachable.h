@@ -9,7 +9,7 @@
 struct profile;
 
 /*
- * Makes a new profile of all samples, in their order and without their times. Returns 0 or -ENOMEM;
+ * Makes a new profile of all samples and their times, in their order. Returns 0 or -ENOMEM;
  * the caller frees *ret_profile.
  */
 int profile_reachable(const struct profile *from, struct profile **ret_profile);

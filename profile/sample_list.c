@@ -11,7 +11,10 @@
 struct key {
 	uint32_t pid, tid;
 	uint32_t process_name, thread_name;
-	uint32_t stack, reason;
+	uint32_t stack;
+	uint32_t process : 14;
+	uint32_t cpu : 11;
+	uint32_t reason : 7;
 	uint64_t cgroup;
 };
 
@@ -24,6 +27,9 @@ struct entry {
 #define ENTRIES_MAX   (1u << 30)
 
 _Static_assert(sizeof(struct key) == 32, "a key has no padding");
+_Static_assert(PROFILE_PROCESSES_MAX < 1u << 14 && PROFILE_CPUS_MAX < 1u << 11 &&
+		       PROFILE_REASONS_MAX <= 1u << 7,
+	       "fields of a key");
 
 int sample_list_init(struct sample_list *list)
 {
@@ -53,7 +59,9 @@ static struct key key_of(const struct profile_sample *sample)
 		.process_name = sample->process_name,
 		.thread_name = sample->thread_name,
 		.stack = sample->stack,
-		.reason = sample->reason,
+		.process = sample->process & 0x3fff,
+		.reason = sample->reason & 0x7f,
+		.cpu = sample->cpu & 0x7ff,
 		.cgroup = sample->cgroup,
 	};
 }
@@ -130,7 +138,9 @@ struct profile_sample sample_list_get(const struct sample_list *list, size_t ind
 		.process_name = entry->key.process_name,
 		.thread_name = entry->key.thread_name,
 		.stack = entry->key.stack,
+		.process = entry->key.process,
 		.reason = entry->key.reason,
+		.cpu = entry->key.cpu,
 		.cgroup = entry->key.cgroup,
 		.count = entry->count,
 	};

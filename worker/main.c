@@ -30,6 +30,7 @@
 #include "worker/session.h"
 #include "worker/totals.h"
 #include "worker/kernel/kernel_symbols.h"
+#include "worker/kernel/kernel_version.h"
 #include "worker/made/names.h"
 #include "worker/target/lanes.h"
 #include "worker/naming/debug_peer.h"
@@ -78,6 +79,7 @@ struct worker {
 	unsigned int drafts;
 	uint64_t draft_time; /* ns, of all drafts */
 	size_t descriptors;
+	char kernel[KERNEL_VERSION_BYTES];
 	int result;
 };
 
@@ -107,6 +109,7 @@ static int prepare(struct worker *worker)
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 	regions_init(&worker->regions, (size_t)sysconf(_SC_PAGESIZE));
 	worker->descriptors = object_descriptors();
+	kernel_version_get(worker->kernel);
 	worker->base = loop_new();
 	if (!worker->base)
 		return -ENOMEM;
@@ -219,6 +222,7 @@ static int make_session(struct worker *worker)
 		.descriptors = worker->descriptors,
 		.parser = worker->parser,
 		.clock = time_now,
+		.kernel = worker->kernel,
 		.draft = save_draft,
 		.draft_context = worker,
 	};

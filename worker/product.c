@@ -157,8 +157,13 @@ uint64_t product_without_names(const struct product *product)
 
 /* ---- bytes ---- */
 
-/* Returns CLOCK_REALTIME less CLOCK_MONOTONIC. */
-static uint64_t realtime_offset(void)
+#ifdef __x86_64__
+#define ARCH "amd64"
+#elif defined(__aarch64__)
+#define ARCH "arm64"
+#endif
+
+uint64_t product_realtime_offset(void)
 {
 	struct timespec now;
 
@@ -171,10 +176,11 @@ static struct profile_times times_of(const struct message_sampling *sampling, ui
 {
 	struct profile_times times = {
 		.start_monotonic_ns = start,
-		.start_realtime_ns = start + realtime_offset(),
+		.start_realtime_ns = start + product_realtime_offset(),
 		.duration_ns = end - start,
 		.period = sampling->period,
 		.event = event_counted(sampling->event, sampling->period),
+		.arch = ARCH,
 		.walked = true,
 	};
 
@@ -190,6 +196,7 @@ static int render(const struct product *product, const struct profile *profile, 
 	struct profile_times times = times_of(&config->sampling, start, end);
 	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
 
+	times.kernel = product->kernel;
 	if (config->host[0])
 		times.host = config->host;
 	if (config->flags & OPTIONS_WHY)
@@ -205,7 +212,8 @@ static int render_window(const struct product *product, uint64_t end, int fd)
 
 	if (r < 0)
 		return r;
-	r = render(product, part, product->window, end, fd);
+	if (profile_samples(part) > 0 || !format_find(product->config->format)->skips_empty)
+		r = render(product, part, product->window, end, fd);
 	profile_free(part);
 	return r;
 }
@@ -238,6 +246,8 @@ static int begin_profile(struct product *product)
 
 	if (!profile)
 		return -ENOMEM;
+	if (profile_keeps_times(product->resources->profile))
+		profile_keep_times(profile);
 	log_info("stream: names of %" PRIu32 " locations: forgotten",
 		 profile_locations(product->resources->profile));
 	product->unnamed += naming_failed(product->resources->profile);

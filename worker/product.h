@@ -29,6 +29,7 @@ struct resources;
 struct product {
 	const struct message_config *config; /* borrowed */
 	struct resources *resources;	     /* borrowed */
+	const char *kernel; /* tells its build from others; NULL: not known; borrowed */
 	struct naming_counts names;
 	struct source_lines_counts line_counts;
 	uint64_t naming_time; /* ns */
@@ -61,6 +62,9 @@ int product_describe(struct product *product);
 uint64_t product_without_names(const struct product *product);
 /* Writes the profile to fd as far as it is; of a stream, the last window. 0 or a negative errno. */
 int product_render(const struct product *product, const struct message_stop *stop, int fd);
+
+/* Returns CLOCK_REALTIME less CLOCK_MONOTONIC. */
+uint64_t product_realtime_offset(void);
 
 /* Makes some of a stream's missing names, between turns. 0, 1: there are more, or -ENOMEM. */
 int product_name_some(struct product *product);

@@ -223,6 +223,8 @@ static int init_samples(struct session *session)
 	samples.functions = session->functions;
 	samples.made = session->made;
 	/* `keyhole why` is about native frames */
+	samples.details = format_find(config->format)->wants_details;
+	samples.realtime_offset = product_realtime_offset();
 	samples.native_frames = config->flags & (OPTIONS_NATIVE_FRAMES | OPTIONS_WHY);
 	session->samples = samples_new(&samples);
 	if (!session->samples)
@@ -247,6 +249,7 @@ static void init_product(struct session *session)
 	resources->debug_files = parts->debug_files;
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
+	session->product.kernel = parts->kernel;
 	session->product.draft = parts->draft;
 	session->product.draft_context = parts->draft_context;
 }

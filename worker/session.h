@@ -62,6 +62,7 @@ struct session_parts {
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
 	struct debug_peer *debug_files;	      /* NULL: none */
+	const char *kernel;		      /* tells its build from others; NULL: not known */
 	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
 	/*
 	 * session_finish() calls this function before each long work on the profile, which can be

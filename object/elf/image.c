@@ -507,24 +507,48 @@ static bool next_note(struct reader *notes, uint64_t alignment, struct note *ret
 	return !reader_failed(notes);
 }
 
-static bool is_build_id(const struct note *note)
+/* The notes that tell an id: n_type, owner with its NUL, and the most bytes that are taken. */
+struct id_note {
+	uint32_t type, owner_size;
+	const char *owner;
+	size_t most;
+	bool cut; /* a longer id is cut; false: left out */
+};
+static const struct id_note note_gnu = {
+	.type = NT_GNU_BUILD_ID,
+	.owner_size = sizeof(ELF_NOTE_GNU),
+	.owner = ELF_NOTE_GNU,
+	.most = IMAGE_BUILD_ID_MAX,
+	.cut = true,
+};
+/* ELF_NOTE_GOBUILDID_TAG and ELF_NOTE_GO_NAME of Go's cmd/link/internal/ld/elf.go */
+static const struct id_note note_go = {
+	.type = 4,
+	.owner_size = 4,
+	.owner = "Go\0",
+	.most = IMAGE_GO_BUILD_ID_MAX,
+};
+
+static bool is_id(const struct id_note *wanted, const struct note *note)
 {
-	if (note->type != NT_GNU_BUILD_ID || note->size == 0)
+	if (note->type != wanted->type || note->size == 0)
 		return false;
-	return note->name_size == sizeof(ELF_NOTE_GNU) &&
-	       memcmp(note->name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0;
+	if (note->size > wanted->most && !wanted->cut)
+		return false;
+	return note->name_size == wanted->owner_size &&
+	       memcmp(note->name, wanted->owner, wanted->owner_size) == 0;
 }
 
-/* Copies the first GNU build id among notes. Returns its length, or 0. */
-static size_t find_build_id(struct reader *notes, uint64_t alignment,
-			    unsigned char ret_id[IMAGE_BUILD_ID_MAX])
+/* Copies the first id of a kind among notes. Returns its length, or 0. */
+static size_t find_id(struct reader *notes, uint64_t alignment, const struct id_note *wanted,
+		      void *ret_id)
 {
 	struct note note;
 
 	while (reader_left(notes) > 0 && next_note(notes, alignment, &note)) {
-		if (is_build_id(&note)) {
-			if (note.size > IMAGE_BUILD_ID_MAX)
-				note.size = IMAGE_BUILD_ID_MAX;
+		if (is_id(wanted, &note)) {
+			if (note.size > wanted->most)
+				note.size = (uint32_t)wanted->most;
 			memcpy(ret_id, note.bytes, note.size);
 			return note.size;
 		}
@@ -533,7 +557,7 @@ static size_t find_build_id(struct reader *notes, uint64_t alignment,
 	return 0;
 }
 
-size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX])
+static size_t id_of_note(struct image *image, const struct id_note *wanted, void *ret_id)
 {
 	struct image_place place;
 	struct image_bytes bytes;
@@ -546,9 +570,19 @@ size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_M
 		if (image_part(image, place.offset, place.size, &bytes) < 0)
 			continue;
 		reader_init(&reader, bytes.bytes, bytes.size);
-		length = find_build_id(&reader, place.alignment == 8 ? 8 : 4, ret_id);
+		length = find_id(&reader, place.alignment == 8 ? 8 : 4, wanted, ret_id);
 		if (length > 0)
 			return length;
 	}
 	return 0;
+}
+
+size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX])
+{
+	return id_of_note(image, &note_gnu, ret_id);
+}
+
+size_t image_go_build_id(struct image *image, char ret_id[IMAGE_GO_BUILD_ID_MAX])
+{
+	return id_of_note(image, &note_go, ret_id);
 }

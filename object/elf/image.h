@@ -78,5 +78,12 @@ bool image_is_in_memory(const struct image *image);
 /* Copies at most 64 bytes of the GNU build id. Returns their number; 0 means no build id. */
 #define IMAGE_BUILD_ID_MAX 64
 size_t image_build_id(struct image *image, unsigned char ret_id[IMAGE_BUILD_ID_MAX]);
+/*
+ * Copies the text of Go's build id, which Go's linker writes as a note. Returns its length. 0
+ * means that the file has no such note, or a longer text than the linker's. The text may be
+ * anything, a NUL too.
+ */
+#define IMAGE_GO_BUILD_ID_MAX 160
+size_t image_go_build_id(struct image *image, char ret_id[IMAGE_GO_BUILD_ID_MAX]);
 
 #endif

@@ -12,6 +12,8 @@ struct profile_times;
 /* Holds choices of the user. A format ignores the choices that the format does not offer. */
 struct format_options {
 	bool by_thread; /* thread name and id as a frame above the process */
+	/* OTLP: no value of profile.frame.type that devfiler refuses (frame_type.h) */
+	bool otlp_compat;
 	/* The times of a difference's older profile (profile_sample.base). */
 	const struct profile_times *base; /* NULL: no difference; only with format.shows_base */
 };
@@ -23,8 +25,10 @@ static inline bool format_has_threads(const struct format_options *options)
 }
 
 struct format {
-	bool wants_times; /* the caller asks the profile to keep times */
-	bool shows_base;  /* options->base may be set */
+	bool wants_times;   /* the caller asks the profile to keep times */
+	bool wants_details; /* the caller gives samples their CPU and struct profile_process */
+	bool skips_empty;   /* a window without samples leaves its file empty */
+	bool shows_base;    /* options->base may be set */
 	/*
 	 * Writes the whole profile to fd, open for writing, which the caller keeps; nothing seeks.
 	 * Returns 0 or a negative errno: -ENOMEM, or the error of a write(). -EFBIG and -EIO are

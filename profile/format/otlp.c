@@ -1,33 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of
- * samples. Equal samples are one sample with a count and without a time, a shape that all receivers
- * take. On the wire, a field's tag and the length of a message come before the message. The binary
- * encoding therefore measures a process before it writes the process. Memory holds the dictionary
- * alone.
+ * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples
+ * (otlp_samples.h). On the wire, a field's tag and the length of a message come before the message.
+ * The binary encoding therefore measures a process before it writes the process. Memory holds the
+ * dictionary, the samples and their times.
  */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "generated/version.h"
-#include "profile/container.h"
 #include "profile/format/format.h"
-#include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
 
 /* The version of OpenTelemetry's conventions that has the names of our attributes. */
-#define SCHEMA_URL	  "https://opentelemetry.io/schemas/1.37.0"
-#define SAMPLE_ATTRIBUTES 5u /* at most: add_attributes() */
+#define SCHEMA_URL "https://opentelemetry.io/schemas/1.37.0"
 
 /* Finds a field of proto/otlp.proto. Each name below has the message first. */
 #define FIELD(message, name) \
 	protobuf_c_message_descriptor_get_field_by_name(&otlp__##message##__descriptor, name)
 #define DATA_RESOURCES	   FIELD(profiles_data, "resource_profiles")
 #define DATA_DICTIONARY	   FIELD(profiles_data, "dictionary")
-#define RESOURCE_RESOURCE  FIELD(resource_profiles, "resource")
 #define RESOURCE_SCOPES	   FIELD(resource_profiles, "scope_profiles")
 #define SCOPE_SCOPE	   FIELD(scope_profiles, "scope")
 #define SCOPE_PROFILES	   FIELD(scope_profiles, "profiles")
@@ -35,8 +29,7 @@
 
 /* Describes a process and its messages. A length is in bytes, and 0 until measure() has run. */
 struct process {
-	const struct format_thread *threads; /* the first */
-	size_t count;			     /* of threads */
+	const struct otlp_process *of;
 	uint64_t profile_length, scope_length, length;
 };
 
@@ -55,53 +48,49 @@ void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 
 /* ---- samples ---- */
 
-/* Returns how many attributes the sample has. */
-static size_t add_attributes(struct otlp *otlp, const struct profile_sample *sample,
-			     int32_t ret_attributes[SAMPLE_ATTRIBUTES])
+static int64_t at_most_int64(uint64_t value)
 {
-	const struct profile_cgroup cgroup = profile_cgroup_get(otlp->profile, sample->cgroup);
+	if (value > INT64_MAX)
+		return INT64_MAX;
+	return (int64_t)value;
+}
+
+static size_t count_attributes(const struct otlp_sample *sample)
+{
 	size_t count = 0;
 
-	ret_attributes[count++] = otlp_attribute_number(otlp, "thread.id", sample->tid);
-	ret_attributes[count++] = otlp_attribute_string(
-		otlp, "thread.name", profile_string_get(otlp->profile, sample->thread_name));
-	if (cgroup.id)
-		ret_attributes[count++] = otlp_attribute_number(otlp, "keyhole.cgroup", cgroup.id);
-	if (cgroup.path)
-		ret_attributes[count++] =
-			otlp_attribute_string(otlp, "keyhole.cgroup_path",
-					      profile_string_get(otlp->profile, cgroup.path));
-	if (profile_reason_is_told(sample->reason))
-		ret_attributes[count++] = otlp_attribute_string(
-			otlp, "keyhole.reason", profile_reason(sample->reason)->name);
+	while (count < OTLP_SAMPLE_ATTRIBUTES && sample->attributes[count])
+		count++;
 	return count;
 }
 
-static void put_sample(struct otlp *otlp, const struct profile_sample *from)
+static void put_sample(struct otlp *otlp, uint32_t index)
 {
+	const struct otlp_samples *samples = &otlp->samples;
+	struct otlp_sample from = otlp_samples_get(samples, index);
 	Otlp__Sample sample = OTLP__SAMPLE__INIT;
-	int32_t attributes[SAMPLE_ATTRIBUTES];
-	int64_t value = (int64_t)from->count;
+	int64_t value = at_most_int64(samples->counts[index]);
 
-	sample.stack_index = otlp->stacks[from->stack];
-	sample.n_attribute_indices = add_attributes(otlp, from, attributes);
-	sample.attribute_indices = attributes;
-	sample.n_values = 1;
-	sample.values = &value;
+	sample.stack_index = from.stack;
+	sample.n_attribute_indices = count_attributes(&from);
+	sample.attribute_indices = from.attributes;
+	if (samples->times) {
+		sample.n_timestamps_unix_nano = samples->first[index + 1] - samples->first[index];
+		sample.timestamps_unix_nano = samples->times + samples->first[index];
+	} else {
+		sample.n_values = 1;
+		sample.values = &value;
+	}
 	otlp_message(otlp, SAMPLES_OF_PROFILE, &sample.base);
 }
 
 static void put_samples(struct otlp *otlp, const struct process *process)
 {
-	const struct format_thread *last = &process->threads[process->count - 1];
+	const uint32_t first = process->of->first;
 
 	otlp->encoding->array(otlp, SAMPLES_OF_PROFILE);
-	for (size_t i = process->threads->first; i < last->first + last->samples; i++) {
-		const struct profile_sample sample =
-			profile_sample_get(otlp->profile, otlp->threads.order[i]);
-
-		put_sample(otlp, &sample);
-	}
+	for (uint32_t i = 0; i < process->of->count; i++)
+		put_sample(otlp, first + i);
 	otlp->encoding->close(otlp);
 }
 
@@ -122,10 +111,13 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	period_type.type_strindex = otlp_string(otlp, worth.type);
 	period_type.unit_strindex = otlp_string(otlp, worth.unit);
 	profile.sample_type = &sample_type;
-	profile.time_unix_nano = otlp->times->start_realtime_ns;
-	profile.duration_nano = otlp->times->duration_ns;
+	profile.time_unix_nano = otlp->samples.start;
+	profile.duration_nano = otlp->samples.end - otlp->samples.start;
 	profile.period_type = &period_type;
-	profile.period = (int64_t)otlp->times->period;
+	/* Pyroscope refuses a period of 0 */
+	profile.period = at_most_int64(otlp->times->period);
+	if (profile.period == 0)
+		profile.period = 1;
 	otlp->encoding->fields(otlp, &profile.base);
 	put_samples(otlp, process);
 }
@@ -146,99 +138,12 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 	otlp->encoding->close(otlp);
 }
 
-#define SERVICE_UNKNOWN	    "unknown_service:" /* and the executable, as OpenTelemetry's SDKs say */
-#define RESOURCE_ATTRIBUTES 5u		       /* at most: put_process() */
-
-/* The attributes of a resource: the memory that the message points to. Keys are constants. */
-struct attributes {
-	Otlp__KeyValue pair[RESOURCE_ATTRIBUTES];
-	Otlp__AnyValue value[RESOURCE_ATTRIBUTES];
-	Otlp__KeyValue *pointer[RESOURCE_ATTRIBUTES];
-	size_t count;
-};
-
-static Otlp__AnyValue *add_attribute(struct attributes *attributes, const char *key)
-{
-	const size_t at = attributes->count++;
-
-	otlp__key_value__init(&attributes->pair[at]);
-	otlp__any_value__init(&attributes->value[at]);
-	attributes->pair[at].key = (char *)(uintptr_t)key;
-	attributes->pair[at].value = &attributes->value[at];
-	attributes->pointer[at] = &attributes->pair[at];
-	return &attributes->value[at];
-}
-
-static void add_number(struct attributes *attributes, const char *key, uint64_t number)
-{
-	Otlp__AnyValue *value = add_attribute(attributes, key);
-
-	value->value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
-	value->int_value = (int64_t)number;
-}
-
-/* Borrows the clean text. */
-static void add_text(struct attributes *attributes, const char *key, char *clean)
-{
-	Otlp__AnyValue *value = add_attribute(attributes, key);
-
-	value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-	value->string_value = clean;
-}
-
-/* Returns the container of the process, as a string of the profile, or 0 where samples disagree. */
-static uint32_t container_of(const struct otlp *otlp, const struct process *process)
-{
-	const struct format_thread *last = &process->threads[process->count - 1];
-	uint32_t container = 0;
-
-	for (size_t i = process->threads->first; i < last->first + last->samples; i++) {
-		const uint64_t key =
-			profile_sample_get(otlp->profile, otlp->threads.order[i]).cgroup;
-		const uint32_t next = profile_cgroup_get(otlp->profile, key).container;
-
-		if (!next || (container && container != next))
-			return 0;
-		container = next;
-	}
-	return container;
-}
-
-/* Writes the resource. Back ends file all processes without a service under one name. */
-static void put_process(struct otlp *otlp, const struct process *process)
-{
-	Otlp__Resource resource = OTLP__RESOURCE__INIT;
-	struct attributes attributes = {.count = 0};
-	char service[sizeof(SERVICE_UNKNOWN) + FORMAT_NAME_MAX] = SERVICE_UNKNOWN;
-	char *program = service + strlen(SERVICE_UNKNOWN), host[FORMAT_NAME_MAX];
-	char container[CONTAINER_ID_BYTES];
-	const uint32_t container_string = container_of(otlp, process);
-
-	format_clean_name(program, FORMAT_NAME_MAX,
-			  format_process_name(otlp->profile, process->threads->process_name));
-	add_number(&attributes, "process.pid", process->threads->pid);
-	add_text(&attributes, "process.executable.name", program);
-	add_text(&attributes, "service.name", service);
-	if (otlp->times->host) {
-		format_clean_name(host, sizeof(host), otlp->times->host);
-		add_text(&attributes, "host.name", host);
-	}
-	if (container_string) {
-		format_clean_name(container, sizeof(container),
-				  profile_string_get(otlp->profile, container_string));
-		add_text(&attributes, "container.id", container);
-	}
-	resource.n_attributes = attributes.count;
-	resource.attributes = attributes.pointer;
-	otlp_message(otlp, RESOURCE_RESOURCE, &resource.base);
-}
-
 static void put_resource(struct otlp *otlp, const struct process *process)
 {
 	Otlp__ResourceProfiles schema = OTLP__RESOURCE_PROFILES__INIT;
 	char url[] = SCHEMA_URL;
 
-	put_process(otlp, process);
+	otlp_resource_put(otlp, process->of);
 	otlp->encoding->array(otlp, RESOURCE_SCOPES);
 	if (otlp->encoding->open(otlp, RESOURCE_SCOPES, process->scope_length)) {
 		put_scope(otlp, process);
@@ -269,24 +174,12 @@ static uint64_t measure(struct otlp *otlp,
 	return otlp->measured;
 }
 
-/* Returns how many threads, from this one on, belong to one process. */
-static size_t threads_of_process(const struct otlp *otlp, size_t first)
-{
-	size_t end = first;
-
-	while (end < otlp->threads.count &&
-	       otlp->threads.threads[end].process == otlp->threads.threads[first].process)
-		end++;
-	return end - first;
-}
-
 static void put_resources(struct otlp *otlp)
 {
 	otlp->encoding->array(otlp, DATA_RESOURCES);
-	for (size_t i = 0, count; i < otlp->threads.count; i += count) {
-		struct process process = {.threads = &otlp->threads.threads[i]};
+	for (size_t i = 0; i < otlp->samples.process_count; i++) {
+		struct process process = {.of = &otlp->samples.processes[i]};
 
-		process.count = count = threads_of_process(otlp, i);
 		process.profile_length = measure(otlp, put_profile, &process);
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);
@@ -297,11 +190,11 @@ static void put_resources(struct otlp *otlp)
 	otlp->encoding->close(otlp);
 }
 
-/* Writes the dictionary last: the samples before it add attributes. */
+/* Writes the dictionary last: the messages before it add types. */
 static void put_all(struct otlp *otlp)
 {
 	otlp->encoding->begin(otlp);
-	if (otlp->threads.count > 0)
+	if (otlp->samples.process_count > 0)
 		put_resources(otlp);
 	otlp->encoding->open(otlp, DATA_DICTIONARY, measure(otlp, put_dictionary, NULL));
 	put_dictionary(otlp, NULL);
@@ -310,7 +203,7 @@ static void put_all(struct otlp *otlp)
 }
 
 int otlp_render(const struct profile *profile, const struct profile_times *times,
-		const struct otlp_encoding *encoding, int fd)
+		const struct format_options *options, const struct otlp_encoding *encoding, int fd)
 {
 	struct otlp *otlp = calloc(1, sizeof(*otlp));
 	int r;
@@ -319,19 +212,20 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 		return -ENOMEM;
 	otlp->profile = profile;
 	otlp->times = times;
+	otlp->compat = options->otlp_compat;
 	otlp->encoding = encoding;
 	r = output_init(&otlp->output, fd, false);
 	json_init(&otlp->json, &otlp->output);
 	if (r == 0)
-		r = format_threads_init(&otlp->threads, profile);
-	if (r == 0)
 		r = otlp_tables_init(otlp);
+	if (r == 0)
+		r = otlp_samples_init(otlp);
 	if (r == 0) {
 		put_all(otlp);
 		r = output_finish(&otlp->output);
 	}
 	otlp_tables_release(otlp);
-	format_threads_release(&otlp->threads);
+	otlp_samples_release(&otlp->samples);
 	output_release(&otlp->output);
 	free(otlp);
 	return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serves the formats "otlp" and "otlp-json" alone. otlp.c walks over the profile, and otlp_tables.c
- * makes the dictionary. otlp_binary.c and otlp_json.c are two encodings of both.
+ * Serves the formats "otlp" and "otlp-json" alone. otlp_samples.c makes samples of the profile's,
+ * and otlp_tables.c the dictionary. otlp.c and otlp_resource.c write the messages around the
+ * samples. otlp_binary.c and otlp_json.c are two encodings of all.
  *
  * Text is raw until a message or the dictionary gets the text, and clean from then on (names.h).
  * Errors go to otlp->output, which keeps the first error; the walk goes on and writes nothing.
@@ -15,9 +16,10 @@
 
 #include "proto/otlp.pb-c.h"
 #include "profile/format/json.h"
+#include "profile/format/otlp_samples.h"
 #include "profile/format/output.h"
-#include "profile/format/threads.h"
 
+struct format_options;
 struct intern;
 struct profile;
 struct profile_times;
@@ -71,10 +73,11 @@ void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
 struct otlp {
 	const struct profile *profile;	      /* borrowed */
 	const struct profile_times *times;    /* borrowed */
+	bool compat;			      /* format_options.otlp_compat */
 	const struct otlp_encoding *encoding; /* borrowed */
 	struct output output;
 	struct json json; /* of the encoding "otlp-json" alone */
-	struct format_threads threads;
+	struct otlp_samples samples;
 	bool measuring;	   /* the encoding "otlp" counts bytes, and writes none */
 	uint64_t measured; /* bytes */
 	/*
@@ -82,7 +85,8 @@ struct otlp {
 	 * messages. Equal elements are one. Element 0 is empty, as the format demands.
 	 */
 	struct intern *tables[OTLP_TABLES];
-	int32_t *stacks; /* by stack of the profile: the index in OTLP_STACKS */
+	/* By id of the profile: the index in the table, 0 until something refers to the element. */
+	int32_t *mappings, *locations, *stacks;
 	uint8_t *packed; /* of otlp_pack() */
 	size_t capacity; /* of packed, in bytes */
 };
@@ -93,12 +97,14 @@ struct otlp {
  * negative errno, as format.render() does.
  */
 int otlp_render(const struct profile *profile, const struct profile_times *times,
-		const struct otlp_encoding *encoding, int fd);
+		const struct format_options *options, const struct otlp_encoding *encoding, int fd);
 
-/*
- * Makes otlp->tables and otlp->stacks from otlp->profile. Returns 0 or -ENOMEM. The caller releases
- * the tables either way.
- */
+/* Writes the resource of a process into the open message. */
+#define OTLP_OWN_MAX   32u  /* attributes of struct profile_own that are taken */
+#define OTLP_OWN_BYTES 256u /* of a key or a value, with the NUL */
+void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process);
+
+/* Makes empty tables. Returns 0 or -ENOMEM. The caller releases the tables either way. */
 int otlp_tables_init(struct otlp *otlp);
 void otlp_tables_release(struct otlp *otlp); /* also of zeros */
 /* Writes the fields of the dictionary, into the open message. */
@@ -112,6 +118,9 @@ void otlp_tables_put(struct otlp *otlp);
 int32_t otlp_string(struct otlp *otlp, const char *raw);
 int32_t otlp_attribute_string(struct otlp *otlp, const char *key, const char *raw);
 int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t number);
+
+/* Adds a stack of the profile and all that it refers to. As above. */
+int32_t otlp_stack(struct otlp *otlp, uint32_t id);
 
 /*
  * Serializes a message into otlp->packed, where the bytes are valid until the next call. Without

@@ -78,10 +78,12 @@ static const struct otlp_encoding encoding = {
 static int render(const struct profile *profile, const struct profile_times *times,
 		  const struct format_options *options, int fd)
 {
-	(void)options; /* threads are attributes, always */
-	return otlp_render(profile, times, &encoding, fd);
+	return otlp_render(profile, times, options, &encoding, fd);
 }
 
 const struct format format_otlp = {
+	.wants_times = true,
+	.wants_details = true,
+	.skips_empty = true,
 	.render = render,
 };

@@ -3,35 +3,13 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/file_id.h"
 #include "base/intern.h"
-#include "base/languages.h"
+#include "profile/format/frame_type.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
 #include "profile/format/otlp.h"
 #include "profile/profile.h"
-
-/*
- * Values of profile.frame.type that receivers know. OpenTelemetry's conventions have the first two,
- * and its eBPF profiler writes the third. base/languages.def has those of interpreted languages.
- */
-static const char *const frame_types[] = {
-	[KIND_NATIVE] = "native",  [KIND_KERNEL] = "kernel",	   [KIND_ANON] = "native",
-	[KIND_SCRIPT] = "unknown", [KIND_MARKER] = "abort-marker",
-};
-
-static const char *frame_type(const struct profile *profile, uint32_t location)
-{
-	const struct language *language = profile_location_language(profile, location);
-
-	if (language)
-		return language->frame_type;
-	return frame_types[profile_location_kind(profile, location)];
-}
-
-/* Indexes of tables, by id of the profile. Id 0 has index 0. */
-struct indexes {
-	int32_t *mappings, *locations;
-};
 
 const uint8_t *otlp_pack(struct otlp *otlp, const ProtobufCMessage *message, size_t *ret_size)
 {
@@ -100,29 +78,81 @@ int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t numbe
 	return add_attribute(otlp, key, &value);
 }
 
-static int32_t add_mapping(struct otlp *otlp, const struct profile_object *object)
+/* ---- mappings ---- */
+
+#define MAPPING_ATTRIBUTES 3u
+
+static const char *text(const struct otlp *otlp, uint32_t string)
 {
+	return profile_string_get(otlp->profile, string);
+}
+
+/*
+ * Gets the id of an object without bytes that somebody has read. The kernel's modules are such
+ * objects, and so are code made at run time and the functions of an interpreter. Some receivers
+ * refuse a mapping without an id.
+ */
+static void made_id(const struct otlp *otlp, const struct profile_object *object,
+		    char ret_id[FILE_ID_BYTES])
+{
+	const char *texts[] = {"", text(otlp, object->name), text(otlp, object->build_id)};
+
+	if (object->kind == KIND_KERNEL && otlp->times->kernel)
+		texts[0] = otlp->times->kernel;
+	file_id_of_texts(texts, sizeof(texts) / sizeof(texts[0]), ret_id);
+}
+
+/* Returns how many attributes the mapping has. */
+static size_t add_ids(struct otlp *otlp, const struct profile_object *object,
+		      int32_t ret_attributes[MAPPING_ATTRIBUTES])
+{
+	const struct {
+		const char *key;
+		uint32_t string;
+	} ids[] = {
+		{"process.executable.build_id.gnu", object->build_id},
+		{"process.executable.build_id.go", object->go_build_id},
+	};
+	char id[FILE_ID_BYTES];
+	const char *file_id = text(otlp, object->file_id);
+	size_t count = 0;
+
+	if (!object->file_id) {
+		made_id(otlp, object, id);
+		file_id = id;
+	}
+	ret_attributes[count++] =
+		otlp_attribute_string(otlp, "process.executable.build_id.htlhash", file_id);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (ids[i].string)
+			ret_attributes[count++] =
+				otlp_attribute_string(otlp, ids[i].key, text(otlp, ids[i].string));
+	return count;
+}
+
+static int32_t add_mapping(struct otlp *otlp, uint32_t id)
+{
+	const struct profile_object *object = profile_object_get(otlp->profile, id);
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT;
-	int32_t build_id;
+	int32_t attributes[MAPPING_ATTRIBUTES];
 
 	if (!profile_object_is_file(object))
 		return 0;
+	if (otlp->mappings[id])
+		return otlp->mappings[id];
 	if (object->start < object->limit) {
 		mapping.memory_start = object->start;
 		mapping.memory_limit = object->limit;
 	}
 	mapping.file_offset = object->file_offset;
-	mapping.filename_strindex =
-		otlp_string(otlp, profile_string_get(otlp->profile, object->name));
-	if (object->build_id) {
-		build_id =
-			otlp_attribute_string(otlp, "process.executable.build_id.gnu",
-					      profile_string_get(otlp->profile, object->build_id));
-		mapping.n_attribute_indices = 1;
-		mapping.attribute_indices = &build_id;
-	}
-	return add_message(otlp, OTLP_MAPPINGS, &mapping.base);
+	mapping.filename_strindex = otlp_string(otlp, text(otlp, object->name));
+	mapping.n_attribute_indices = add_ids(otlp, object, attributes);
+	mapping.attribute_indices = attributes;
+	otlp->mappings[id] = add_message(otlp, OTLP_MAPPINGS, &mapping.base);
+	return otlp->mappings[id];
 }
+
+/* ---- functions, locations, stacks ---- */
 
 static int32_t add_function(struct otlp *otlp, const struct format_line *line)
 {
@@ -164,65 +194,58 @@ static void add_lines(struct otlp *otlp, uint32_t id, struct lines *ret_lines)
 	}
 }
 
-static int32_t add_location(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
+static int32_t add_location(struct otlp *otlp, uint32_t id)
 {
 	const struct profile_location *at = profile_location_get(otlp->profile, id);
 	Otlp__Location location = OTLP__LOCATION__INIT;
 	struct lines lines;
-	int32_t type =
-		otlp_attribute_string(otlp, "profile.frame.type", frame_type(otlp->profile, id));
+	int32_t type;
 
-	location.mapping_index = indexes->mappings[at->object];
+	if (otlp->locations[id])
+		return otlp->locations[id];
+	type = otlp_attribute_string(otlp, "profile.frame.type",
+				     frame_type(otlp->profile, id, otlp->compat));
+	location.mapping_index = add_mapping(otlp, at->object);
 	add_lines(otlp, id, &lines);
 	location.address = at->address;
 	location.n_lines = lines.count;
 	location.lines = lines.pointer;
 	location.n_attribute_indices = 1;
 	location.attribute_indices = &type;
-	return add_message(otlp, OTLP_LOCATIONS, &location.base);
+	otlp->locations[id] = add_message(otlp, OTLP_LOCATIONS, &location.base);
+	return otlp->locations[id];
 }
 
-static int32_t add_stack(struct otlp *otlp, const struct indexes *indexes, uint32_t id)
+int32_t otlp_stack(struct otlp *otlp, uint32_t id)
 {
 	Otlp__Stack stack = OTLP__STACK__INIT;
 	int32_t locations[PROFILE_STACK_MAX];
 	const uint32_t *from;
 
+	if (id > profile_stacks(otlp->profile))
+		return 0;
+	if (otlp->stacks[id])
+		return otlp->stacks[id];
 	stack.n_location_indices = profile_stack_get(otlp->profile, id, &from);
 	stack.location_indices = locations;
 	for (size_t i = 0; i < stack.n_location_indices; i++)
-		locations[i] = indexes->locations[from[i]];
-	return add_message(otlp, OTLP_STACKS, &stack.base);
-}
-
-static void fill(struct otlp *otlp, const struct indexes *indexes)
-{
-	for (uint32_t id = 1; id <= profile_objects(otlp->profile); id++)
-		indexes->mappings[id] = add_mapping(otlp, profile_object_get(otlp->profile, id));
-	for (uint32_t id = 1; id <= profile_locations(otlp->profile); id++)
-		indexes->locations[id] = add_location(otlp, indexes, id);
-	for (uint32_t id = 1; id <= profile_stacks(otlp->profile); id++)
-		otlp->stacks[id] = add_stack(otlp, indexes, id);
+		locations[i] = add_location(otlp, from[i]);
+	otlp->stacks[id] = add_message(otlp, OTLP_STACKS, &stack.base);
+	return otlp->stacks[id];
 }
 
 int otlp_tables_init(struct otlp *otlp)
 {
-	struct indexes indexes = {
-		.mappings = calloc(profile_objects(otlp->profile) + 1u, sizeof(int32_t)),
-		.locations = calloc(profile_locations(otlp->profile) + 1u, sizeof(int32_t)),
-	};
-	bool failed = !indexes.mappings || !indexes.locations;
+	bool failed;
 
+	otlp->mappings = calloc(profile_objects(otlp->profile) + 1u, sizeof(int32_t));
+	otlp->locations = calloc(profile_locations(otlp->profile) + 1u, sizeof(int32_t));
 	otlp->stacks = calloc(profile_stacks(otlp->profile) + 1u, sizeof(int32_t));
-	failed |= !otlp->stacks;
+	failed = !otlp->mappings || !otlp->locations || !otlp->stacks;
 	for (size_t i = 0; i < OTLP_TABLES; i++) {
 		otlp->tables[i] = intern_new();
 		failed |= !otlp->tables[i];
 	}
-	if (!failed)
-		fill(otlp, &indexes);
-	free(indexes.mappings);
-	free(indexes.locations);
 	if (failed)
 		return -ENOMEM;
 	return 0;
@@ -232,6 +255,8 @@ void otlp_tables_release(struct otlp *otlp)
 {
 	for (size_t i = 0; i < OTLP_TABLES; i++)
 		intern_free(otlp->tables[i]);
+	free(otlp->mappings);
+	free(otlp->locations);
 	free(otlp->stacks);
 	free(otlp->packed);
 }

@@ -11,6 +11,7 @@ import sys
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import otlp_check  # noqa: E402
 import pprof as pprof_file  # noqa: E402
 
 Sample = collections.namedtuple("Sample", "process pid tid frames count")
@@ -280,112 +281,26 @@ def firefox(path):
 
 # ---- OTLP ----
 
-class Proto:
-    """Messages of a .proto file, read and decoded into what protobuf's JSON mapping has."""
-
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r"//.*", "", file.read())
-        text = re.sub(r"oneof \w+ \{([^}]*)\}", r"\1", text)
-        self.messages = {}
-        for name, body in re.findall(r"message (\w+) \{([^}]*)\}", text):
-            self.messages[name] = {
-                int(number): (bool(repeated), kind, self.camel(field))
-                for repeated, kind, field, number in
-                re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body)}
-
-    @staticmethod
-    def camel(name):
-        return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
-
-    def scalar(self, kind, value):
-        if kind == "string":
-            return value.decode("utf-8")
-        if kind == "fixed64":
-            return str(int.from_bytes(value, "little"))
-        if kind == "int64":
-            return str(value - 2 ** 64 if value >> 63 else value)
-        if kind == "int32":
-            need(value < 2 ** 31, "a negative int32")
-            return value
-        need(kind == "uint64", "type", kind)
-        return str(value)
-
-    def values(self, kind, raw):
-        if kind in self.messages:
-            return [self.decode(kind, value) for value in raw]
-        if kind in ("int32", "int64"):
-            raw = pprof_file.numbers(raw)
-        return [self.scalar(kind, value) for value in raw]
-
-    def decode(self, name, data):
-        result = {}
-        for number, raw in pprof_file.fields(data).items():
-            need(number in self.messages[name], name, "has no field", number)
-            repeated, kind, field = self.messages[name][number]
-            values = self.values(kind, raw)
-            need(repeated or len(values) == 1, name, field, "is there", len(values), "times")
-            result[field] = values if repeated else values[0]
-        return result
-
-
-DICTIONARY = ("mappingTable", "locationTable", "functionTable", "linkTable", "stringTable",
-              "attributeTable", "stackTable")
-FRAME_TYPES = {"native", "kernel", "abort-marker", "cpython"}
-
-
 class Otlp:
-    """The rules that receivers hold messages against (proto/README.md)."""
+    """Reads what otlp_check.py has found no fault in."""
 
     def __init__(self, top):
-        need(set(top) <= {"resourceProfiles", "dictionary"}, "fields are", sorted(top))
         self.top = top
         self.tables = top["dictionary"]
-        need(set(self.tables) == set(DICTIONARY), "tables are", sorted(self.tables))
-        self.used = {name: {0} for name in DICTIONARY}
-        for name in DICTIONARY:
-            need(self.tables[name][0] == ("" if name == "stringTable" else {}),
-                 name, "does not begin with an empty element")
-            texts = [json.dumps(element, sort_keys=True) for element in self.tables[name]]
-            need(len(set(texts)) == len(texts), name, "has equal elements")
-
-    def get(self, table, index):
-        need(0 <= index < len(self.tables[table]), table, "has no", index)
-        self.used[table].add(index)
-        return self.tables[table][index]
 
     def string(self, element, key):
-        return self.get("stringTable", element.get(key, 0))
+        return self.tables["stringTable"][element.get(key, 0)]
 
     def attributes(self, element):
-        result = {}
-        for index in element.get("attributeIndices", []):
-            need(index != 0, "an attribute that is none")
-            attribute = self.get("attributeTable", index)
-            key = self.string(attribute, "keyStrindex")
-            need(key and key not in result, "attribute", key)
-            result[key] = self.any_value(attribute["value"])
-        return result
-
-    @staticmethod
-    def any_value(value):
-        need(len(value) == 1 and set(value) <= {"stringValue", "intValue"}, "value", value)
-        return int(value["intValue"]) if "intValue" in value else value["stringValue"]
+        rows = [self.tables["attributeTable"][index] for index in element["attributeIndices"]]
+        return {self.string(row, "keyStrindex"): next(iter(row["value"].values())) for row in rows}
 
     def frames(self, index):
-        location = self.get("locationTable", index)
-        need(self.attributes(location).get("profile.frame.type") in FRAME_TYPES, "frame type")
-        mapping = self.get("mappingTable", location.get("mappingIndex", 0))
-        start, limit = int(mapping.get("memoryStart", 0)), int(mapping.get("memoryLimit", 0))
-        need(start < limit or start == limit == 0, "mapping is", mapping)
-        need(self.string(mapping, "filenameStrindex") or not mapping, "mapping has no name")
-        self.attributes(mapping)
-        need(location["lines"], "lines", location)
+        location = self.tables["locationTable"][index]
         for at, line in enumerate(reversed(location["lines"])):
-            function = self.get("functionTable", line["functionIndex"])
-            self.string(function, "systemNameStrindex")
+            function = self.tables["functionTable"][line["functionIndex"]]
             yield Frame(self.string(function, "nameStrindex"), at > 0,
-                        (self.string(function, "filenameStrindex"), int(line.get("line", 0))))
+                        (self.string(function, "filenameStrindex"), line.get("line", 0)))
 
     def value_type(self, value):
         return self.string(value, "typeStrindex"), self.string(value, "unitStrindex")
@@ -394,27 +309,21 @@ class Otlp:
         need(self.value_type(profile["sampleType"]) == ("samples", "count"), "sample type")
         wanted = (EVENT, "count") if EVENT else ("cpu", "nanoseconds")
         need(self.value_type(profile["periodType"]) == wanted, "period type")
-        need(int(profile["period"]) == PERIOD, "period")
-        need(is_or_unknown(int(profile["timeUnixNano"]), START), "time")
-        need(is_or_unknown(int(profile["durationNano"]), DURATION), "duration")
-        need(profile["samples"], "a profile without samples")
-        identities = set()
+        need(profile["period"] == PERIOD, "period")
+        need(is_or_unknown(profile["timeUnixNano"], START), "time")
+        need(is_or_unknown(profile["durationNano"], DURATION), "duration")
         for sample in profile["samples"]:
-            need(len(sample["values"]) == 1 and "timestampsUnixNano" not in sample, "shape")
-            attributes = self.attributes(sample)
-            identity = (sample.get("stackIndex", 0), tuple(sorted(attributes.items())))
-            need(identity not in identities, "two samples are", identity)
-            identities.add(identity)
-            stack = self.get("stackTable", sample.get("stackIndex", 0))
+            stack = self.tables["stackTable"][sample.get("stackIndex", 0)]
             frames = tuple(frame for index in reversed(stack.get("locationIndices", []))
                            for frame in self.frames(index))
+            count = len(sample.get("timestampsUnixNano", [])) or sample["values"][0]
             yield Sample(resource["process.executable.name"], resource["process.pid"],
-                         attributes["thread.id"], frames, int(sample["values"][0]))
+                         self.attributes(sample)["thread.id"], frames, count)
 
     def samples(self):
         result = []
         for resource in self.top.get("resourceProfiles", []):
-            values = {pair["key"]: self.any_value(pair["value"])
+            values = {pair["key"]: next(iter(pair["value"].values()))
                       for pair in resource["resource"]["attributes"]}
             for scope in resource["scopeProfiles"]:
                 need(scope["scope"]["name"] == "keyhole" and scope["scope"]["version"], "scope")
@@ -422,27 +331,21 @@ class Otlp:
                     result += self.profile(profile, values)
         return result
 
-    def orphans(self):
-        for name in DICTIONARY:
-            unused = set(range(len(self.tables[name]))) - self.used[name]
-            need(not unused, name, "has elements that nothing uses:", sorted(unused)[:5])
-
-
-def proto_file():
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../proto/otlp.proto")
-
 
 def otlp_message(path):
+    """The message of a file, in either encoding."""
     with open(path, "rb") as file:
-        return Proto(proto_file()).decode("ProfilesData", file.read())
+        return otlp_check.decode("ProfilesData", file.read())
+
+
+def otlp_json_message(path):
+    return otlp_check.from_json("ProfilesData", read_json(path))
 
 
 def otlp_samples(top):
-    otlp = Otlp(top)
-    samples = otlp.samples()
-    if samples:
-        otlp.orphans()
-    return samples
+    problems = otlp_check.check(top)
+    need(not problems, "; ".join(problems[:5]))
+    return Otlp(top).samples()
 
 
 def otlp(path):
@@ -450,7 +353,7 @@ def otlp(path):
 
 
 def otlp_json(path):
-    return otlp_samples(read_json(path))
+    return otlp_samples(otlp_json_message(path))
 
 
 # ---- the page and the picture ----

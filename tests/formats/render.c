@@ -4,7 +4,9 @@
  * render FORMAT PROFILE    writes a profile to standard output, and what it took to standard error
  *
  * PROFILE: small (tests/unit/build_profile.c), counted (the same, of an event that is no time),
- * hostile, inlined (of plain names), empty, or large: 100,000 distinct stacks.
+ * hostile, inlined (of plain names), empty, or large: 100,000 distinct stacks. Others serve OTLP
+ * alone: timed and large-timed, whose samples each have a time, a CPU and a program. The one sample
+ * of "one" has a time, and that of "huge" has a count beyond 32 bits.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,22 @@ static const struct {
 #undef F
 };
 
+static struct profile *build_one(uint64_t count)
+{
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.pid = 7, .tid = 8, .count = count};
+	const uint32_t at = build_profile_location(profile, "/usr/bin/one", "main");
+
+	sample.stack = profile_stack_add(profile, &at, 1);
+	profile_keep_times(profile);
+	/* a little before the window, as of a record that was held */
+	if (count == 1)
+		profile_sample_add_at(profile, &sample, build_profile_times.start_monotonic_ns - 9);
+	else
+		profile_sample_add(profile, &sample);
+	return profile;
+}
+
 static struct profile *build(const char *name)
 {
 	const struct build_random hostile = {
@@ -42,7 +60,7 @@ static struct profile *build(const char *name)
 		.seed = 42,
 		.inlined = true,
 	};
-	struct build_random inlined = hostile;
+	struct build_random inlined = hostile, timed = hostile;
 	const struct build_random large = {
 		.objects = 200,
 		.locations = 20000,
@@ -52,8 +70,19 @@ static struct profile *build(const char *name)
 		.samples = 120000,
 		.seed = 7,
 	};
+	struct build_random large_timed = large;
 
 	inlined.name_count = 0;
+	timed.timed = timed.details = true;
+	large_timed.timed = large_timed.details = true;
+	if (!strcmp(name, "timed"))
+		return build_random_profile(&timed);
+	if (!strcmp(name, "large-timed"))
+		return build_random_profile(&large_timed);
+	if (!strcmp(name, "one"))
+		return build_one(1);
+	if (!strcmp(name, "huge"))
+		return build_one(5ull << 32);
 	if (!strcmp(name, "small") || !strcmp(name, "counted"))
 		return build_profile();
 	if (!strcmp(name, "hostile"))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every format of ipc/formats.def beside every other (totals.py), and OTLP as protoc reads it.
+# Every format of ipc/formats.def beside every other (totals.py), what a receiver takes
+# of OTLP (otlp.py), and OTLP as protoc reads it.
 # Prints TAP; needs no root.
 
 here=$(dirname "$0")
@@ -20,13 +21,18 @@ if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE ${SANITIZE:+-fsanitize=$SANITIZE} -iquo
 	exit 1
 fi
 
-PYTHONDONTWRITEBYTECODE=1 "$here/totals.py" "$tmp/render" "$tmp" >"$tmp/tap" 2>"$tmp/err" ||
-	echo 'not ok 0 - totals.py ends as it should' >>"$tmp/tap"
-grep -v '^1\.\.' "$tmp/tap"
-sed 's/^/# /' "$tmp/err"
+export PYTHONDONTWRITEBYTECODE=1
+for part in totals otlp; do
+	"$here/$part.py" "$tmp/render" "$tmp" >>"$tmp/tap" 2>"$tmp/err" ||
+		echo "not ok 0 - $part.py ends as it should" >>"$tmp/tap"
+	sed 's/^/# /' "$tmp/err"
+done
+grep -v '^1\.\.' "$tmp/tap" | awk '
+	/^(not )?ok / { sub(/ok [0-9]+/, "ok " ++number) }
+	{ print }'
 number=$(grep -cE '^(not )?ok ' "$tmp/tap")
 
-for profile in small hostile inlined empty counted; do
+for profile in small hostile inlined empty counted timed; do
 	number=$((number + 1))
 	name="protoc decodes otlp of $profile, and knows all fields"
 	if ! command -v protoc >"$tmp/null"; then

@@ -106,12 +106,12 @@ def main():
                 result(error.total == total, "%s: has its total, but %s" % (title, error),
                        "%d samples, expected %d" % (error.total, total))
                 continue
-            except (readers.Wrong, ValueError, KeyError, IndexError, TypeError) as error:
+            except (readers.Wrong, readers.otlp_check.Broken, ValueError, KeyError, IndexError, TypeError) as error:
                 result(False, title + ": is well-formed", "%s: %s" % (type(error).__name__, error))
                 continue
             result(True, title + ": is well-formed")
             compare(title, samples, expected)
-        same = (readers.otlp_message(paths["otlp"]) == readers.read_json(paths["otlp-json"]))
+        same = (readers.otlp_message(paths["otlp"]) == readers.otlp_json_message(paths["otlp-json"]))
         result(same, "otlp-json of %s: is the same message as otlp" % profile)
     print("1..%d" % number)
 

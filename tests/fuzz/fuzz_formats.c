@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ipc/messages.h"
+#include "proto/otlp.pb-c.h"
 #include "tests/unit/build_profile.h"
 #include "tests/unit/build_random.h"
 #include "tests/unit/json_check.h"
@@ -34,6 +35,42 @@ static void check(const struct format *format, const struct profile *profile)
 		__builtin_trap();
 	if (is_json(format) && json_check((const char *)bytes, size))
 		__builtin_trap();
+	free(bytes);
+}
+
+/* A receiver takes the message: times are within their window, and indexes within their tables. */
+static void check_otlp_profile(const Otlp__Profile *profile, const Otlp__ProfilesDictionary *tables)
+{
+	const uint64_t start = profile->time_unix_nano, end = start + profile->duration_nano;
+
+	if (profile->n_samples == 0 || profile->period <= 0 || !profile->period_type)
+		__builtin_trap();
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const Otlp__Sample *sample = profile->samples[i];
+
+		if ((sample->n_values == 1) == (sample->n_timestamps_unix_nano > 0))
+			__builtin_trap();
+		for (size_t j = 0; j < sample->n_timestamps_unix_nano; j++)
+			if (sample->timestamps_unix_nano[j] < start ||
+			    sample->timestamps_unix_nano[j] >= end)
+				__builtin_trap();
+		if ((size_t)sample->stack_index >= tables->n_stack_table)
+			__builtin_trap();
+	}
+}
+
+static void check_otlp(const struct profile *profile)
+{
+	size_t size = 0;
+	unsigned char *bytes = build_profile_render(&format_otlp, profile, true, &size);
+	Otlp__ProfilesData *found = otlp__profiles_data__unpack(NULL, size, bytes);
+
+	if (!found)
+		__builtin_trap();
+	for (size_t i = 0; i < found->n_resource_profiles; i++)
+		check_otlp_profile(found->resource_profiles[i]->scope_profiles[0]->profiles[0],
+				   found->dictionary);
+	otlp__profiles_data__free_unpacked(found, NULL);
 	free(bytes);
 }
 
@@ -95,7 +132,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  .threads = 5,
 				  .samples = 20,
 				  .seed = size,
-				  .inlined = size % 2};
+				  .inlined = size % 2,
+				  .timed = size / 2 % 2,
+				  .details = size / 4 % 2};
 	struct profile *profile;
 
 	if (!text)
@@ -107,6 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t id = 1; id < FORMAT_COUNT; id++)
 		if (format_find(id))
 			check(format_find(id), profile);
+	check_otlp(profile);
 	check_why(profile, data, size);
 	profile_free(profile);
 	free(text);

@@ -145,6 +145,20 @@ static uint32_t add_stack(struct builder *builder)
 	return profile_stack_add(builder->profile, stack, depth);
 }
 
+static void add_details(struct builder *builder, struct profile_sample *sample)
+{
+	struct profile_process process = {.generation = sample->pid * 8, .pid = sample->pid};
+
+	sample->cpu = 1 + (uint32_t)roll(builder, 4);
+	if (sample->pid % 3 == 0)
+		return;
+	process.generation += roll(builder, 2);
+	process.executable = name(builder, "/usr/bin/program", sample->pid);
+	if (sample->pid % 3 == 1)
+		process.created = build_profile_times.start_realtime_ns - sample->pid * 1000000ull;
+	sample->process = profile_process_add(builder->profile, &process);
+}
+
 static void add_sample(struct builder *builder, uint32_t stack)
 {
 	uint32_t thread = (uint32_t)(roll(builder, builder->of->threads) *
@@ -166,7 +180,9 @@ static void add_sample(struct builder *builder, uint32_t stack)
 	sample.process_name = name(builder, "process", thread / 4);
 	sample.thread_name = name(builder, "thread", thread);
 	builder->state = state + thread;
-	if (roll(builder, 50) == 0)
+	if (builder->of->details)
+		add_details(builder, &sample);
+	if (roll(builder, 50) == 0 && !builder->of->timed)
 		profile_sample_add(builder->profile, &sample); /* without a time */
 	else
 		profile_sample_add_at(builder->profile, &sample, time);

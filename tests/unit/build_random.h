@@ -16,6 +16,8 @@ struct build_random {
 	uint32_t samples;
 	uint64_t seed;
 	bool inlined; /* some locations have lines and functions that are inlined there */
+	bool timed;   /* each sample has its time; false: most have */
+	bool details; /* samples have a CPU, and processes a program and a time of creation */
 };
 
 /* Names that writers easily get wrong. */

@@ -317,6 +317,42 @@ static void test_image__build_id(void **state)
 	assert_int_equal(build_id_of("", 0, 4, id), 0);
 }
 
+static size_t go_build_id_of(const void *notes, size_t size, char id[IMAGE_GO_BUILD_ID_MAX])
+{
+	struct build_elf elf;
+	struct image *image;
+	size_t length;
+
+	build_elf_init(&elf);
+	build_elf_segment(&elf, PT_NOTE, PF_R, 0x1000, notes, size)->p_align = 4;
+	image = open_built(&elf);
+	length = image_go_build_id(image, id);
+	image_close(image);
+	return length;
+}
+
+static void test_image__go_build_id(void **state)
+{
+	/* a GNU build id, then Go's note */
+	static const unsigned char notes[] = {
+		4, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 7,   0,	0,   0,
+		4, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 'G', 'o', 0,   0, 'a', '/', 'b', 0};
+	char id[IMAGE_GO_BUILD_ID_MAX];
+	unsigned char large[16 + 200] = {4, 0, 0, 0, 200, 0, 0, 0, 4, 0, 0, 0, 'G', 'o'};
+	unsigned char gnu[IMAGE_BUILD_ID_MAX];
+
+	(void)state;
+	assert_int_equal(go_build_id_of(notes, sizeof(notes), id), 3);
+	assert_memory_equal(id, "a/b", 3);
+	assert_int_equal(build_id_of(notes, sizeof(notes), 4, gnu), 1);
+	assert_int_equal(go_build_id_of(notes, 20, id), 0);
+	assert_int_equal(go_build_id_of(large, sizeof(large), id), 0);
+	large[4] = IMAGE_GO_BUILD_ID_MAX;
+	assert_int_equal(go_build_id_of(large, sizeof(large), id), IMAGE_GO_BUILD_ID_MAX);
+	large[8] = 3;
+	assert_int_equal(go_build_id_of(large, sizeof(large), id), 0);
+}
+
 static int open_bytes(const void *bytes, size_t size)
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);
@@ -470,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_image__eh_frame_through_its_header),
 		cmocka_unit_test(test_image__no_eh_frame),
 		cmocka_unit_test(test_image__build_id),
+		cmocka_unit_test(test_image__go_build_id),
 		cmocka_unit_test(test_image__a_file_is_read_by_descriptor),
 		cmocka_unit_test(test_image__segments_that_share_a_page),
 		cmocka_unit_test(test_image__segments_in_one_page),

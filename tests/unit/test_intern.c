@@ -17,12 +17,17 @@ static void test_intern__equal_bytes_have_equal_ids(void **state)
 
 	(void)state;
 	assert_int_equal(intern_count(intern), 1);
+	assert_int_equal(intern_find(intern, "a", 1), 0);
 	assert_int_equal(intern_string(intern, ""), 0);
 	assert_int_equal(intern_string(intern, "a"), 1);
 	assert_int_equal(intern_string(intern, "b"), 2);
 	assert_int_equal(intern_add(intern, "a\0", 2), 3);
 	assert_int_equal(intern_string(intern, "a"), 1);
 	assert_int_equal(intern_add(intern, "a\0", 2), 3);
+	assert_int_equal(intern_count(intern), 4);
+	assert_int_equal(intern_find(intern, "b", 1), 2);
+	assert_int_equal(intern_find(intern, "", 0), 0);
+	assert_int_equal(intern_find(intern, "c", 1), 0);
 	assert_int_equal(intern_count(intern), 4);
 	intern_free(intern);
 }

@@ -14,6 +14,7 @@
 #include "tests/unit/build_elf.h"
 #include "tests/unit/build_go.h"
 #include "tests/unit/build_symbols.h"
+#include "base/file_id.h"
 #include "tests/unit/session_rig.h"
 #include "object/elf/image.h"
 #include "worker/naming/naming.h"
@@ -27,6 +28,16 @@ void landmark(void);
 __attribute__((noinline)) void landmark(void)
 {
 	__asm__ volatile("" ::: "memory");
+}
+
+static void assert_own_file_id(const struct profile *profile, const struct profile_object *object)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char id[FILE_ID_BYTES];
+
+	assert_int_equal(file_id_of_file(fd, id), 0);
+	assert_string_equal(profile_string_get(profile, object->file_id), id);
+	close(fd);
 }
 
 static void test_naming__symbols_of_a_file(void **state)
@@ -53,6 +64,7 @@ static void test_naming__symbols_of_a_file(void **state)
 	assert_int_equal(object->limit, text.address + text.memory_size);
 	assert_int_equal(object->file_offset, text.file_offset);
 	assert_true(object->has_functions);
+	assert_own_file_id(profile, object);
 	assert_int_equal(profile_location_get(profile, 1)->address, rig_own_address(landmark));
 	session_summary(rig->session, &summary);
 	assert_int_equal(summary.without_names, 0);
@@ -581,6 +593,52 @@ static void test_naming__windows_begin_anew(void **state)
 	check_window(rig, wanted);
 }
 
+/* Counts the times in a window of OTLP as JSON; -1: there is no byte. */
+static int times_of_window(struct rig *rig)
+{
+	static char text[65536];
+	int fd = fake_file("", 0), count = 0;
+	const char *at;
+	ssize_t size;
+
+	while (product_name_some(session_product(rig->session)) > 0)
+		;
+	assert_int_equal(product_render_window(session_product(rig->session), fd), 0);
+	size = pread(fd, text, sizeof(text) - 1, 0);
+	assert_true(size >= 0);
+	text[size] = '\0';
+	close(fd);
+	if (size == 0)
+		return -1;
+	assert_null(strstr(text, "\"values\""));
+	at = strstr(text, "\"timestampsUnixNano\":[");
+	assert_non_null(at);
+	for (; *at && *at != ']'; at++)
+		count += *at == '\"';
+	return count / 2 - 1; /* without the key */
+}
+
+/* Receivers refuse a request without samples. Each window has the times of its own samples. */
+static void test_naming__windows_of_otlp(void **state)
+{
+	struct rig *rig = *state;
+	struct image_segment text;
+	u64 frame;
+
+	rig->parts.config.format = FORMAT_otlp_json;
+	rig_restart(rig, 1);
+	frame = rig_seen_own(rig, landmark, &text) | FRAME_EXACT;
+	assert_int_equal(times_of_window(rig), -1);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(times_of_window(rig), 2);
+	assert_int_equal(times_of_window(rig), -1);
+	rig_sample(rig, 5, 100, REASON_end_root, &frame, 0, 1);
+	rig_settle(rig);
+	assert_int_equal(times_of_window(rig), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -598,6 +656,7 @@ int main(void)
 		RIG_TEST(test_naming__no_file_no_names),
 		RIG_TEST(test_naming__markers_are_names),
 		RIG_TEST(test_naming__rendered),
+		RIG_TEST(test_naming__windows_of_otlp),
 		RIG_TEST(test_naming__notes_that_processes_waited),
 		RIG_TEST(test_naming__notes_no_waiting_of_busy_processes),
 		RIG_TEST(test_naming__windows),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "generated/version.h"
+#include "bpf/abi.h"
 #include "proto/otlp.pb-c.h"
 #include "tests/unit/build_profile.h"
 #include "tests/unit/build_random.h"
@@ -168,9 +169,363 @@ static void test_otlp__stacks(void **state)
 		assert_string_equal(string(found, mapping->filename_strindex), expected[i].file);
 		assert_string_equal(OF(at, "profile.frame.type")->string_value, expected[i].type);
 	}
-	assert_string_equal(
-		OF(tables->mapping_table[1], "process.executable.build_id.gnu")->string_value,
-		"0123456789abcdef");
+}
+
+/* Returns the mapping of a file name. */
+static const Otlp__Mapping *mapping_of(const Otlp__ProfilesData *found, const char *name)
+{
+	const Otlp__ProfilesDictionary *tables = found->dictionary;
+
+	for (size_t i = 1; i < tables->n_mapping_table; i++)
+		if (!strcmp(string(found, tables->mapping_table[i]->filename_strindex), name))
+			return tables->mapping_table[i];
+	fail();
+	return NULL;
+}
+
+#define GNU	"process.executable.build_id.gnu"
+#define GO	"process.executable.build_id.go"
+#define HTLHASH "process.executable.build_id.htlhash"
+
+static void test_otlp__a_mapping_has_its_ids(void **state)
+{
+	struct profile *profile = build_profile();
+	Otlp__ProfilesData *found;
+	const Otlp__Mapping *app, *library, *kernel;
+
+	(void)state;
+	profile_object_get(profile, 1)->file_id =
+		profile_string(profile, "00112233445566778899aabbccddeeff");
+	profile_object_get(profile, 1)->go_build_id = profile_string(profile, "a/b\x7f");
+	found = unpack(profile);
+	app = mapping_of(found, "/usr/bin/app");
+	library = mapping_of(found, "/usr/lib/libplain.so.1");
+	kernel = mapping_of(found, "[kernel]");
+	assert_string_equal(OF(app, GNU)->string_value, "0123456789abcdef");
+	assert_string_equal(OF(app, GO)->string_value, "a/b?");
+	assert_string_equal(OF(app, HTLHASH)->string_value, "00112233445566778899aabbccddeeff");
+	assert_null(OF(library, GNU));
+	assert_null(OF(library, GO));
+	/* an id is made of the name where nobody has read the file */
+	assert_int_equal(strlen(OF(library, HTLHASH)->string_value), 32);
+	assert_int_equal(strlen(OF(kernel, HTLHASH)->string_value), 32);
+	assert_string_not_equal(OF(library, HTLHASH)->string_value,
+				OF(kernel, HTLHASH)->string_value);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+static Otlp__ProfilesData *unpack_with(const struct profile *profile,
+				       const struct profile_times *times,
+				       const struct format_options *options)
+{
+	size_t size;
+	unsigned char *bytes =
+		build_profile_render_as(&format_otlp, profile, times, options, &size);
+	Otlp__ProfilesData *found;
+
+	assert_non_null(bytes);
+	found = otlp__profiles_data__unpack(NULL, size, bytes);
+	assert_non_null(found);
+	free(bytes);
+	return found;
+}
+
+/* Kernels of two builds have different ids. */
+static void test_otlp__the_kernels_id_is_that_of_its_build(void **state)
+{
+	static const char *const kernels[] = {"6.1 #1", "6.1 #2", "6.1 #1"};
+	struct profile *profile = build_profile();
+	const struct format_options options = {0};
+	char id[3][33];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct profile_times times = build_profile_times;
+		Otlp__ProfilesData *found;
+
+		times.kernel = kernels[i];
+		found = unpack_with(profile, &times, &options);
+		snprintf(id[i], sizeof(id[i]), "%s",
+			 OF(mapping_of(found, "[kernel]"), HTLHASH)->string_value);
+		otlp__profiles_data__free_unpacked(found, NULL);
+	}
+	assert_string_not_equal(id[0], id[1]);
+	assert_string_equal(id[0], id[2]);
+	profile_free(profile);
+}
+
+/* devfiler refuses a request with a frame of Rust. */
+static void test_otlp__compat(void **state)
+{
+	static const char *const types[] = {"rust", "native"};
+	struct profile *profile = profile_new();
+	uint32_t at = build_profile_location(profile, "/usr/bin/app", "app::main");
+	struct profile_function function = *profile_function_get(profile, 1);
+	struct profile_sample sample = {.pid = 100, .count = 1};
+
+	(void)state;
+	function.system_name = profile_string(profile, "_RNvCs123_3app4main");
+	profile_location_get(profile, at)->function = profile_function_add(profile, &function);
+	sample.stack = profile_stack_add(profile, &at, 1);
+	profile_sample_add(profile, &sample);
+	for (size_t i = 0; i < 2; i++) {
+		const struct format_options options = {.otlp_compat = i == 1};
+		Otlp__ProfilesData *found = unpack_with(profile, &build_profile_times, &options);
+
+		assert_string_equal(OF(found->dictionary->location_table[1], "profile.frame.type")
+					    ->string_value,
+				    types[i]);
+		otlp__profiles_data__free_unpacked(found, NULL);
+	}
+	profile_free(profile);
+}
+
+/* ---- times ---- */
+
+#define START 5000000000ull /* CLOCK_MONOTONIC, as build_profile_times has it */
+
+/* Adds samples of process 100 at times; a time of 0 is not kept. */
+static struct profile *timed(const uint64_t *times, size_t count)
+{
+	struct profile *profile = profile_new();
+	const uint32_t at = build_profile_location(profile, "/usr/bin/app", "main");
+	struct profile_sample sample = {.pid = 100, .tid = 100, .count = 1};
+
+	sample.stack = profile_stack_add(profile, &at, 1);
+	profile_keep_times(profile);
+	for (size_t i = 0; i < count; i++) {
+		sample.cpu = 1 + i % 2;
+		if (times[i])
+			profile_sample_add_at(profile, &sample, times[i]);
+		else
+			profile_sample_add(profile, &sample);
+	}
+	return profile;
+}
+
+static const Otlp__Profile *only_profile(const Otlp__ProfilesData *found)
+{
+	assert_int_equal(found->n_resource_profiles, 1);
+	assert_int_equal(found->resource_profiles[0]->scope_profiles[0]->n_profiles, 1);
+	return found->resource_profiles[0]->scope_profiles[0]->profiles[0];
+}
+
+static void test_otlp__samples_have_their_times(void **state)
+{
+	struct profile *profile = timed((uint64_t[]){START + 7, START + 9, START + 5}, 3);
+	Otlp__ProfilesData *found = unpack(profile);
+	const Otlp__Profile *only = only_profile(found);
+
+	(void)state;
+	assert_int_equal(only->n_samples, 2);
+	assert_int_equal(only->samples[0]->n_values, 0);
+	assert_int_equal(only->samples[0]->n_timestamps_unix_nano, 2);
+	assert_int_equal(only->samples[0]->timestamps_unix_nano[0], 1700000000000000005);
+	assert_int_equal(only->samples[0]->timestamps_unix_nano[1], 1700000000000000007);
+	assert_int_equal(OF(only->samples[0], "cpu.logical_number")->int_value, 0);
+	assert_int_equal(only->samples[1]->timestamps_unix_nano[0], 1700000000000000009);
+	assert_int_equal(OF(only->samples[1], "cpu.logical_number")->int_value, 1);
+	assert_int_equal(only->time_unix_nano, 1700000000000000000);
+	assert_int_equal(only->duration_nano, 2000000000);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* A record may have been held since before the window, or come while it ends. */
+static void test_otlp__a_window_has_all_its_times(void **state)
+{
+	struct profile *profile = timed((uint64_t[]){START - 10, START + 2000000000}, 2);
+	Otlp__ProfilesData *found = unpack(profile);
+	const Otlp__Profile *only = only_profile(found);
+
+	(void)state;
+	assert_int_equal(only->time_unix_nano, 1700000000000000000 - 10);
+	assert_int_equal(only->duration_nano, 2000000000 + 10 + 1);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* One time is lacking: no sample has one, and the count has all samples. */
+static void test_otlp__times_of_some_samples_are_left_out(void **state)
+{
+	struct profile *profile = timed((uint64_t[]){START, START + 1, START + 2, 0, START + 3}, 5);
+	Otlp__ProfilesData *found = unpack(profile);
+	const Otlp__Profile *only = only_profile(found);
+
+	(void)state;
+	assert_int_equal(only->n_samples, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(only->samples[i]->n_values, 1);
+		assert_int_equal(only->samples[i]->values[0], 3 - i);
+		assert_int_equal(only->samples[i]->n_timestamps_unix_nano, 0);
+	}
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* Samples whose keys differ in the profile may have equal attributes. */
+static void test_otlp__equal_samples_are_one(void **state)
+{
+	struct profile *profile = timed((uint64_t[]){START}, 1);
+	struct profile_sample sample = profile_sample_get(profile, 0);
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	sample.reason = REASON_end_named; /* no reason that is told */
+	profile_sample_add_at(profile, &sample, START + 4);
+	profile_sample_append(profile, &sample); /* as of a sample that was moved to a file */
+	profile_moment_append(profile, &(struct profile_moment){.time = START + 2, .sample = 2});
+	sample.thread_name = profile_string(profile, "a\n");
+	profile_sample_add_at(profile, &sample, START);
+	sample.thread_name = profile_string(profile, "a\r");
+	profile_sample_add_at(profile, &sample, START);
+	found = unpack(profile);
+	assert_int_equal(only_profile(found)->n_samples, 2);
+	assert_int_equal(only_profile(found)->samples[0]->n_timestamps_unix_nano, 3);
+	assert_int_equal(only_profile(found)->samples[1]->n_timestamps_unix_nano, 2);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+static void test_otlp__a_period_is_never_0(void **state)
+{
+	struct profile *profile = timed((uint64_t[]){0}, 1);
+	struct profile_times times = {.period = 0};
+	const struct format_options options = {0};
+	Otlp__ProfilesData *found = unpack_with(profile, &times, &options);
+
+	(void)state;
+	assert_int_equal(only_profile(found)->period, 1);
+	assert_non_null(only_profile(found)->period_type);
+	assert_int_equal(only_profile(found)->duration_nano, 1);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* ---- processes ---- */
+
+/* Returns the text of an attribute of the n-th resource, or NULL. */
+static const char *of_resource(const Otlp__ProfilesData *found, size_t number, const char *key)
+{
+	const Otlp__Resource *resource = found->resource_profiles[number]->resource;
+
+	for (size_t i = 0; i < resource->n_attributes; i++)
+		if (!strcmp(resource->attributes[i]->key, key))
+			return resource->attributes[i]->value->string_value;
+	return NULL;
+}
+
+static struct profile *programs(void)
+{
+	struct profile *profile = profile_new();
+	struct profile_process process = {
+		.generation = 1, .pid = 5, .created = 1700000000123456789};
+	struct profile_sample sample = {.pid = 5, .tid = 5, .count = 1};
+
+	process.executable = profile_string(profile, "/bin/sh");
+	sample.process = profile_process_add(profile, &process);
+	sample.process_name = profile_string(profile, "sh");
+	profile_sample_add(profile, &sample);
+	sample.process_name = profile_string(profile, "renamed");
+	profile_sample_add(profile, &sample);
+	process.generation = 2; /* the program runs itself */
+	sample.process = profile_process_add(profile, &process);
+	profile_sample_add(profile, &sample);
+	process.generation = 3;
+	process.executable = profile_string(profile, "/usr/bin/curl\n");
+	sample.process = profile_process_add(profile, &process);
+	profile_sample_add(profile, &sample);
+	return profile;
+}
+
+/* A process that renames itself is one, and one that runs another program is another. */
+static void test_otlp__a_resource_is_a_program(void **state)
+{
+	struct profile *profile = programs();
+	struct profile_times times = build_profile_times;
+	const struct format_options options = {0};
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	times.arch = "amd64";
+	found = unpack_with(profile, &times, &options);
+	assert_int_equal(found->n_resource_profiles, 2);
+	assert_string_equal(of_resource(found, 0, "process.executable.name"), "sh");
+	assert_string_equal(of_resource(found, 0, "process.executable.path"), "/bin/sh");
+	assert_string_equal(of_resource(found, 0, "process.creation.time"),
+			    "2023-11-14T22:13:20.123Z");
+	assert_string_equal(of_resource(found, 0, "host.arch"), "amd64");
+	assert_string_equal(of_resource(found, 0, "os.type"), "linux");
+	assert_string_equal(of_resource(found, 1, "service.name"), "unknown_service:curl?");
+	assert_string_equal(of_resource(found, 1, "process.executable.path"), "/usr/bin/curl?");
+	assert_int_equal(found->resource_profiles[0]->scope_profiles[0]->profiles[0]->n_samples, 1);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* By date -u -d @SECONDS. */
+static void test_otlp__times_of_creation(void **state)
+{
+	static const struct {
+		uint64_t created;
+		const char *text;
+	} rows[] = {
+		{1, "1970-01-01T00:00:00.000Z"},
+		{951782399999999999, "2000-02-28T23:59:59.999Z"},
+		{951782400000000000, "2000-02-29T00:00:00.000Z"},
+		{1709251199000000000, "2024-02-29T23:59:59.000Z"},
+		{1709251200000000000, "2024-03-01T00:00:00.000Z"},
+		{1767225599500000000, "2025-12-31T23:59:59.500Z"},
+		{4107542400000000000, "2100-03-01T00:00:00.000Z"},
+		{UINT64_MAX, "2554-07-21T23:34:33.709Z"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct profile *profile = profile_new();
+		const struct profile_process process = {
+			.generation = 1, .pid = 5, .created = rows[i].created};
+		struct profile_sample sample = {.pid = 5, .count = 1};
+		Otlp__ProfilesData *found;
+
+		sample.process = profile_process_add(profile, &process);
+		profile_sample_add(profile, &sample);
+		found = unpack(profile);
+		assert_string_equal(of_resource(found, 0, "process.creation.time"), rows[i].text);
+		otlp__profiles_data__free_unpacked(found, NULL);
+		profile_free(profile);
+	}
+}
+
+/* The user speaks of keyhole's own pids alone. */
+static void test_otlp__own_processes_have_the_users_attributes(void **state)
+{
+	static const struct profile_attribute attributes[] = {
+		{"service.name", "profiler"}, {"deployment.environment.name", "te\nst"},
+		{"process.pid", "7"},	      {"", "nothing"},
+		{"service.name", "agent"},
+	};
+	const uint32_t pids[] = {9, 200};
+	const struct profile_own own = {
+		.pids = pids, .pid_count = 2, .attributes = attributes, .attribute_count = 5};
+	struct profile *profile = build_profile();
+	struct profile_times times = build_profile_times;
+	const struct format_options options = {0};
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	times.own = &own;
+	found = unpack_with(profile, &times, &options);
+	assert_string_equal(of_resource(found, 1, "service.name"), "unknown_service:app");
+	assert_null(of_resource(found, 1, "deployment.environment.name"));
+	assert_string_equal(of_resource(found, 2, "service.name"), "agent");
+	assert_string_equal(of_resource(found, 2, "deployment.environment.name"), "te?st");
+	assert_int_equal(found->resource_profiles[2]->resource->attributes[0]->value->int_value,
+			 200);
+	assert_int_equal(found->resource_profiles[2]->resource->n_attributes, 4);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
 }
 
 static void test_otlp__what_is_equal_is_one(void **state)
@@ -288,6 +643,17 @@ int main(void)
 		cmocka_unit_test(test_otlp__types_and_times),
 		cmocka_unit_test(test_otlp__samples_and_attributes),
 		cmocka_unit_test(test_otlp__stacks),
+		cmocka_unit_test(test_otlp__a_mapping_has_its_ids),
+		cmocka_unit_test(test_otlp__the_kernels_id_is_that_of_its_build),
+		cmocka_unit_test(test_otlp__compat),
+		cmocka_unit_test(test_otlp__samples_have_their_times),
+		cmocka_unit_test(test_otlp__a_window_has_all_its_times),
+		cmocka_unit_test(test_otlp__times_of_some_samples_are_left_out),
+		cmocka_unit_test(test_otlp__equal_samples_are_one),
+		cmocka_unit_test(test_otlp__a_period_is_never_0),
+		cmocka_unit_test(test_otlp__a_resource_is_a_program),
+		cmocka_unit_test(test_otlp__times_of_creation),
+		cmocka_unit_test(test_otlp__own_processes_have_the_users_attributes),
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
 		cmocka_unit_test(test_otlp__a_resource_has_the_host),

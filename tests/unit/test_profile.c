@@ -212,6 +212,42 @@ static void test_profile__cgroups_are_bounded(void **state)
 	profile_free(profile);
 }
 
+/* Beyond the limit a process is not known, and never another one. */
+static void test_profile__processes_are_bounded(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_process process = {.generation = 1};
+	struct profile_sample sample = {.count = 1, .cpu = PROFILE_CPUS_MAX};
+
+	(void)state;
+	assert_int_equal(profile_process_get(profile, 0).pid, 0);
+	for (uint32_t pid = 1; pid <= PROFILE_PROCESSES_MAX; pid++) {
+		process.pid = process.generation = pid;
+		assert_int_equal(profile_process_add(profile, &process), pid);
+	}
+	sample.process = PROFILE_PROCESSES_MAX;
+	sample.reason = PROFILE_REASONS_MAX - 1;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample = profile_sample_get(profile, 0);
+	assert_int_equal(sample.process, PROFILE_PROCESSES_MAX);
+	assert_int_equal(sample.cpu, PROFILE_CPUS_MAX);
+	assert_int_equal(sample.reason, PROFILE_REASONS_MAX - 1);
+	process.generation = PROFILE_PROCESSES_MAX + 1;
+	assert_int_equal(profile_process_add(profile, &process), 0);
+	/* a known one gets what it lacks, and keeps what it has */
+	process = (struct profile_process){.generation = 7, .created = 5, .executable = 6};
+	assert_int_equal(profile_process_add(profile, &process), 7);
+	process = (struct profile_process){.generation = 7, .created = 8, .executable = 9};
+	assert_int_equal(profile_process_add(profile, &process), 7);
+	process = profile_process_get(profile, 7);
+	assert_int_equal(process.pid, 7);
+	assert_int_equal(process.created, 5);
+	assert_int_equal(process.executable, 6);
+	assert_int_equal(profile_forget_samples(profile), 0);
+	assert_int_equal(profile_process_get(profile, 7).pid, 0);
+	profile_free(profile);
+}
+
 static void test_profile__many_of_everything(void **state)
 {
 	struct profile *profile = profile_new();
@@ -315,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
 		cmocka_unit_test(test_profile__cgroups),
 		cmocka_unit_test(test_profile__cgroups_are_bounded),
+		cmocka_unit_test(test_profile__processes_are_bounded),
 		cmocka_unit_test(test_profile__many_of_everything),
 		cmocka_unit_test(test_profile__reasons_are_those_of_the_counters),
 		cmocka_unit_test(test_profile__appended_ones_are_new),

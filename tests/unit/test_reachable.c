@@ -128,12 +128,49 @@ static void test_reachable__of_no_samples_nothing_stays(void **state)
 	profile_free(copy);
 }
 
+/* A sample keeps its times, its program and its CPU. */
+static void test_reachable__times_and_processes_stay(void **state)
+{
+	struct profile *profile = profile_new(), *copy;
+	const uint32_t path = profile_string(profile, "/our/program");
+	const struct profile_process process = {
+		.generation = 3, .pid = 5, .created = 77, .executable = path};
+	struct profile_sample sample = {.pid = 5, .cpu = 9, .count = 1}, found;
+	struct profile_moment_walk walk = {0};
+
+	(void)state;
+	profile_keep_times(profile);
+	profile_sample_add_at(profile, &sample, 100);
+	sample.process = profile_process_add(profile, &process);
+	profile_sample_add_at(profile, &sample, 300);
+	profile_sample_add_at(profile, &sample, 200);
+	assert_int_equal(profile_reachable(profile, &copy), 0);
+	profile_free(profile);
+	assert_true(profile_keeps_times(copy));
+	assert_int_equal(profile_moments(copy), 3);
+	assert_true(profile_moment_next(copy, &walk));
+	assert_int_equal(walk.moment.time, 100);
+	assert_int_equal(walk.moment.sample, 0);
+	assert_true(profile_moment_next(copy, &walk));
+	assert_int_equal(walk.moment.time, 300);
+	assert_int_equal(walk.moment.sample, 1);
+	found = profile_sample_get(copy, 1);
+	assert_int_equal(found.cpu, 9);
+	assert_int_equal(profile_process_get(copy, found.process).created, 77);
+	assert_string_equal(
+		profile_string_get(copy, profile_process_get(copy, found.process).executable),
+		"/our/program");
+	assert_int_equal(profile_sample_get(copy, 0).process, 0);
+	profile_free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reachable__all_of_a_profile_stays),
 		cmocka_unit_test(test_reachable__of_others_nothing_stays),
 		cmocka_unit_test(test_reachable__of_no_samples_nothing_stays),
+		cmocka_unit_test(test_reachable__times_and_processes_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

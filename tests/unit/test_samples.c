@@ -202,6 +202,66 @@ static const char *cgroup_of(const struct profile *profile, size_t sample)
 		profile_cgroup_get(profile, profile_sample_get(profile, sample).cgroup).path);
 }
 
+static const char *program_of(const struct profile *profile, size_t sample)
+{
+	return profile_string_get(
+		profile, profile_process_get(profile, profile_sample_get(profile, sample).process)
+				 .executable);
+}
+
+static uint64_t created(const struct profile *profile, size_t sample)
+{
+	return profile_process_get(profile, profile_sample_get(profile, sample).process).created;
+}
+
+/* OTLP wants to know of the CPU and the program. A program that follows another one is as old. */
+static void test_samples__details(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile;
+	uint64_t forked;
+
+	rig->parts.config.format = FORMAT_otlp;
+	rig_restart(rig, 1);
+	profile = session_profile(rig->session);
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1)->cpu = 3;
+	rig_settle(rig);
+	assert_int_equal(profile_sample_get(profile, 0).cpu, 4);
+	assert_string_equal(program_of(profile, 0), "/bin/program");
+	assert_int_equal(created(profile, 0), 0);
+	forked = rig->now;
+	rig_event(rig, EVENT_FORK, 6, 101, 5, 100);
+	rig_sample(rig, 6, 101, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	rig_event(rig, EVENT_EXEC, 6, 102, 0, 0);
+	rig_sample(rig, 6, 102, REASON_end_root, frames, 0, 0);
+	rig_settle(rig);
+	session_finish(rig->session);
+	assert_int_equal(profile_moments(profile), 3);
+	assert_string_equal(program_of(profile, 1), "/bin/program");
+	assert_true(created(profile, 1) > forked);
+	assert_int_equal(created(profile, 2), created(profile, 1));
+	assert_int_equal(profile_sample_get(profile, 2).pid, 6);
+}
+
+static void test_samples__dropped_paths_of_programs(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile;
+
+	rig->parts.config.format = FORMAT_otlp;
+	rig_restart(rig, 1);
+	profile = session_profile(rig->session);
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_string_equal(program_of(profile, 0), "");
+	assert_int_equal(profile_sample_get(profile, 0).process, 1);
+}
+
 /* A path may come later than the first sample. A sample is in the cgroup of its time. */
 static void test_samples__paths_of_cgroups(void **state)
 {
@@ -482,8 +542,10 @@ int main(void)
 		RIG_TEST(test_samples__cut_for_want_of_a_table),
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
+		RIG_TEST(test_samples__details),
 		RIG_TEST(test_samples__paths_of_cgroups),
 		RIG_TEST(test_samples__cgroup_of_a_process_that_exits),
+		RIG_TEST_NAMES(test_samples__dropped_paths_of_programs, drop_paths),
 		RIG_TEST_NAMES(test_samples__dropped_paths_of_cgroups, drop_paths),
 		RIG_TEST(test_samples__exec_is_a_boundary),
 		RIG_TEST(test_samples__answer_after_exec_is_not_the_old_program),

@@ -118,6 +118,7 @@ static void test_spill__nothing_is_lost_in_the_file(void **state)
 	assert_true(profile_samples(spilled) < profile_samples(whole) + 20);
 	assert_same_output(&format_folded, spilled, whole);
 	assert_same_output(&format_speedscope, spilled, whole);
+	assert_same_output(&format_otlp, spilled, whole);
 	profile_free(spilled);
 	profile_free(whole);
 	close(fd);

@@ -215,17 +215,35 @@ static void describe_range(const struct object_names *names)
 		object->limit = end_of_places(names);
 }
 
-/* A build id identifies the file as well as its path does. */
-static void describe_build_id(const struct object_names *names)
+/* Returns the id of the string, or 0 for NULL, "" and without memory. */
+static uint32_t add_id(const struct object_names *names, const char *id)
 {
-	struct profile *profile = names->resources->profile;
-	uint32_t build_id = 0;
+	uint32_t string;
 
-	if (names->object->build_id && redact_keeps(names->resources->redact, REDACT_PATH))
-		build_id = profile_string(profile, names->object->build_id);
-	if (build_id == PROFILE_FAILED)
-		build_id = 0;
-	profile_object_get(profile, names->object->profile_id)->build_id = build_id;
+	if (!id || !id[0])
+		return 0;
+	string = profile_string(names->resources->profile, id);
+	if (string == PROFILE_FAILED)
+		return 0;
+	return string;
+}
+
+/* An id of a file identifies the file as well as its path does. */
+static void describe_ids(const struct object_names *names)
+{
+	const struct object *object = names->object;
+	const bool kept = redact_keeps(names->resources->redact, REDACT_PATH);
+	struct profile_object *described =
+		profile_object_get(names->resources->profile, object->profile_id);
+
+	described->build_id = 0;
+	described->go_build_id = 0;
+	described->file_id = 0;
+	if (!kept)
+		return;
+	described->build_id = add_id(names, object->build_id);
+	described->go_build_id = add_id(names, object->go_build_id);
+	described->file_id = add_id(names, object->file_id);
 }
 
 static int allocate(struct object_names *names)
@@ -243,7 +261,7 @@ void object_names_describe(struct object_names *names)
 {
 	find_segments(names);
 	describe_range(names);
-	describe_build_id(names);
+	describe_ids(names);
 }
 
 int object_names_open(struct object_names *names)

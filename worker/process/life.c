@@ -168,6 +168,7 @@ static void on_forked(struct life *life, const struct event *event)
 
 	/* A sample may have come before the event: life_process(). */
 	if (child) {
+		child->created = event->time;
 		join_family(child, parent, event);
 		return;
 	}
@@ -176,6 +177,7 @@ static void on_forked(struct life *life, const struct event *event)
 	child = add(life, event, mappings);
 	if (!child)
 		return;
+	child->created = event->time;
 	child->owner.uid = TARGET_UID_UNKNOWN;
 	join_family(child, parent, event);
 	if (parent)
@@ -184,14 +186,26 @@ static void on_forked(struct life *life, const struct event *event)
 		lister_ask(life->lister, child);
 }
 
+/* Returns when a pid was given to the process that has it. */
+static uint64_t creation_of(const struct life *life, uint32_t pid)
+{
+	const struct process *process = processes_live(life->roster->processes, pid);
+
+	if (!process)
+		return 0;
+	return process->created;
+}
+
 static void start_program(struct life *life, const struct event *event, struct launch *launch)
 {
 	struct mappings *mappings = launch ? launch_take(launch) : NULL;
+	const uint64_t created = creation_of(life, event->pid);
 	bool told = mappings != NULL;
 	struct process *process = add(life, event, mappings);
 
 	if (!process)
 		return;
+	process->created = created;
 	if (launch)
 		process_set_comm(process, launch->comm);
 	if (told)

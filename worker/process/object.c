@@ -104,6 +104,7 @@ static void object_free(struct objects *objects, struct object *object)
 	unwind_table_free(object->source);
 	free(object->segments);
 	free(object->build_id);
+	free(object->go_build_id);
 	free(object->setup);
 	free(object->name);
 	free(object);
@@ -449,6 +450,7 @@ static bool is_over_budget(int error)
 static void finish(struct objects *objects, struct object *object, struct parser_result *result,
 		   uint64_t now)
 {
+	memcpy(object->file_id, result->file_id, sizeof(object->file_id));
 	if (result->error < 0) {
 		fail_to_parse(objects, object, result->error);
 		return;
@@ -466,6 +468,8 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	result->setup = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);
+	if (result->go_build_id[0])
+		object->go_build_id = strdup(result->go_build_id);
 	if (result->table_error < 0 && result->table_error != -ENOENT) {
 		objects->counts.no_rules += !is_over_budget(result->table_error);
 		failures_part(&objects->failures, "unwind", object->name, result->table_error);

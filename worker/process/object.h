@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/chain.h"
+#include "base/file_id.h"
 #include "base/runtimes.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/target/target.h"
@@ -59,7 +60,9 @@ struct object {
 	size_t size;			/* of bytes */
 	struct image_segment *segments; /* executable */
 	size_t segment_count;
-	char *build_id; /* hex, or NULL */
+	char *build_id;		     /* hex, or NULL */
+	char *go_build_id;	     /* raw, or NULL */
+	char file_id[FILE_ID_BYTES]; /* "": not known (yet) */
 	enum runtime runtime;
 	int runtime_error;	     /* of runtime_configure() */
 	struct runtime_setup *setup; /* of the runtime; NULL: none */

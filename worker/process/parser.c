@@ -75,6 +75,14 @@ static void keep_build_id(struct image *image, struct parser_result *result)
 	}
 }
 
+static void keep_file_id(const struct parser_job *job, struct parser_result *result)
+{
+	if (job->fd < 0)
+		file_id_of_bytes(job->bytes, job->size, result->file_id);
+	else
+		file_id_of_file(job->fd, result->file_id);
+}
+
 /* Tells BPF how to walk the frames of the runtime. Without a table no walk meets the runtime. */
 static int set_up(struct image *image, struct parser_result *result)
 {
@@ -101,6 +109,7 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 	u64 damaged;
 
 	*ret_result = (struct parser_result){.number = job->number};
+	keep_file_id(job, ret_result);
 	if (job->fd >= 0)
 		ret_result->error = image_open(job->fd, &image);
 	else
@@ -109,6 +118,7 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 		return;
 	keep_segments(image, ret_result);
 	keep_build_id(image, ret_result);
+	image_go_build_id(image, ret_result->go_build_id);
 	ret_result->runtime = runtime_recognise(image);
 	if (ret_result->runtime == RUNTIME_NONE)
 		cpython_types_copied(image, &ret_result->copies);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/file_id.h"
 #include "base/runtimes.h"
 #include "worker/runtime/cpython_layout.h"
 #include "object/elf/image.h"
@@ -68,6 +69,8 @@ struct parser_result {
 	struct runtime_setup *setup; /* of the runtime, owned; NULL: BPF does not walk its frames */
 	struct cpython_types copies; /* that a program has of a runtime's types */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
+	char go_build_id[IMAGE_GO_BUILD_ID_MAX + 1]; /* raw */
+	char file_id[FILE_ID_BYTES]; /* "": the file cannot be read; else also with an error */
 };
 
 /*

@@ -218,21 +218,30 @@ void process_set_comm(struct process *process, const char *comm)
 	cut_name(process->comm, comm);
 }
 
+const struct object *process_program(const struct process *process)
+{
+	const struct mappings *mappings = process->mappings;
+
+	/* A program lies below its libraries, with or without PIE. */
+	for (size_t i = 0; mappings && i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (!object && mappings->open[i].file)
+			return NULL; /* not yet */
+		if (object && object->name[0] == '/')
+			return object;
+	}
+	return NULL;
+}
+
 void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES])
 {
-	const char *slash;
+	const struct object *program;
 
 	cut_name(ret_name, process->comm);
-	if (ret_name[0] || !process->mappings)
+	if (ret_name[0])
 		return;
-	/* A program lies below its libraries, with or without PIE. */
-	for (size_t i = 0; i < process->mappings->open_count; i++) {
-		const struct object *object = process->mappings->open[i].object;
-
-		if (!object || object->name[0] != '/')
-			continue;
-		slash = strrchr(object->name, '/');
-		cut_name(ret_name, slash + 1);
-		return;
-	}
+	program = process_program(process);
+	if (program)
+		cut_name(ret_name, strrchr(program->name, '/') + 1);
 }

@@ -12,6 +12,7 @@
 #include "worker/target/target.h"
 
 struct mappings;
+struct object;
 struct processes;
 
 /*
@@ -47,6 +48,7 @@ struct process {
 	uint64_t generation;
 	uint64_t family; /* the generation of the first process of this program: see functions.h */
 	enum process_state state;      /* process_step() alone writes it */
+	uint64_t created;	       /* time when the pid was given, by a fork; 0: not known */
 	uint64_t started, ended;       /* times; ended counts in the two ended states */
 	uint64_t waited_for;	       /* time until which BPF may keep a sample, or 0 */
 	struct target_group owner;     /* as an event told last; a move changes the cgroup alone */
@@ -113,6 +115,8 @@ void process_move(struct process *process, uint64_t cgroup, uint64_t time);
 uint64_t process_cgroup(const struct process *process, uint64_t time);
 /* Names are at most 15 bytes and a NUL. */
 void process_set_comm(struct process *process, const char *comm);
+/* Returns the file that the process runs, as far as mappings tell, or NULL. */
+const struct object *process_program(const struct process *process);
 /* Returns the name of the main thread, or else of the program's file; empty: neither is known. */
 void process_name(const struct process *process, char ret_name[ABI_COMM_BYTES]);
 

@@ -17,6 +17,8 @@
 #include "worker/sample/comm.h"
 #include "worker/sample/stack.h"
 
+_Static_assert(ABI_MAX_CPUS <= PROFILE_CPUS_MAX, "a sample has room for its CPU");
+
 struct held {
 	uint64_t bytes;		       /* with the frames */
 	uint64_t turn, since, answers; /* answers: the count at the last look */
@@ -116,6 +118,22 @@ static void name_cgroup(struct samples *samples, uint64_t id)
 		profile_cgroup_add(profile, id, string);
 }
 
+/* Tells the profile which program the process runs. Returns its id, or 0. */
+static uint32_t add_process(struct samples *samples, const struct process *process)
+{
+	const struct object *program = process_program(process);
+	struct profile_process added = {.generation = process->generation, .pid = process->pid};
+
+	if (process->created)
+		added.created = process->created + samples->parts.realtime_offset;
+	/* the name of the main thread says more than a path that nobody may see */
+	if (program && redact_keeps(samples->parts.redact, REDACT_PATH))
+		added.executable = profile_string(samples->parts.profile, program->name);
+	if (added.executable == PROFILE_FAILED)
+		added.executable = 0;
+	return profile_process_add(samples->parts.profile, &added);
+}
+
 static int add_sample(struct samples *samples, const struct record *head,
 		      const struct process *process)
 {
@@ -129,6 +147,11 @@ static int add_sample(struct samples *samples, const struct record *head,
 	const struct redact *redact = samples->parts.redact;
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
+	if (samples->parts.details) {
+		sample.cpu = head->cpu + 1u;
+		if (process)
+			sample.process = add_process(samples, process);
+	}
 	if (process) {
 		sample.cgroup = process_cgroup(process, head->time);
 		process_name(process, name);

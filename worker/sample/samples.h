@@ -42,6 +42,8 @@ struct samples_parts { /* all borrowed */
 	struct functions *functions; /* NULL: none */
 	struct made_names *made;     /* NULL: none */
 	bool native_frames;	     /* see stack.h */
+	bool details; /* samples get their CPU and their process (struct profile_sample) */
+	uint64_t realtime_offset; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start */
 };
 
 #define SAMPLES_RUNTIMES (RUNTIME_CUT_BUDGET + 1u)
