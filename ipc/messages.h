@@ -76,10 +76,11 @@ struct message_ready {
 #define OPTIONS_SOME	      128u  /* -p or a command: only known processes and their children */
 #define OPTIONS_CGROUP	      256u  /* --cgroup: only processes of a cgroup */
 #define OPTIONS_NATIVE_FRAMES 512u  /* interpreters keep their own frames, too */
+#define OPTIONS_OTLP_COMPAT   2048u /* no value that only the newest receivers know */
 #define OPTIONS_AGENT	      1024u /* profiles go to a server, or into a folder */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  2047u /* all of them */
+#define OPTIONS_FLAGS	  4095u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	/* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */

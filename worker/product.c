@@ -194,7 +194,10 @@ static int render(const struct product *product, const struct profile *profile, 
 {
 	const struct message_config *config = product->config;
 	struct profile_times times = times_of(&config->sampling, start, end);
-	const struct format_options options = {.by_thread = config->flags & OPTIONS_BY_THREAD};
+	const struct format_options options = {
+		.by_thread = config->flags & OPTIONS_BY_THREAD,
+		.otlp_compat = config->flags & OPTIONS_OTLP_COMPAT,
+	};
 
 	times.kernel = product->kernel;
 	if (config->host[0])

@@ -51,9 +51,12 @@ struct committer {
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
 
+/* A recording without samples has failed, while an agent may have had nothing to see. */
 static int say_no_samples(const struct committer *c, uint32_t flags, uint64_t lost,
 			  uint64_t filtered)
 {
+	if (c->file.is_nowhere)
+		return 0;
 	if (!(flags & STEP_QUIET))
 		summary_explain_none(&c->counted, &c->waited, lost, filtered);
 	return -ENODATA;
