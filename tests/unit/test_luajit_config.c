@@ -22,6 +22,8 @@
 #define LOOP_BYTES 3100u
 #define ENTRY	   (LOOP + 0x200u) /* which lua_call() jumps to */
 #define CALLS_AT   0x40u	   /* an instruction of the loop */
+#define TRACES_AT  0x300u	   /* where it enters traces */
+#define TRACE_CODE 88u
 
 static struct runtime_setup setup;
 
@@ -33,6 +35,7 @@ struct parts {
 	uint32_t panic, main;
 	bool is_wide;
 	uint32_t loop_bytes, call_to;
+	uint32_t traces; /* from jit_base on; 0: the loop enters none */
 };
 
 #define TEXTS(text) .texts = (text), .texts_bytes = sizeof(text)
@@ -68,6 +71,22 @@ static void put_loads(struct build_python *image, uint32_t at, const struct part
 	build_python_bytes(image, at, code, size);
 }
 
+/*
+ * mov traces(%r14), %rcx; mov (%rcx,%rax,8), %rax; mov code(%rax), %rax; mov 16(%rsp), %rbp;
+ * mov %rdx, base(%r14)
+ */
+static void put_entry(struct build_python *image, uint32_t traces)
+{
+	const uint32_t base = (uint32_t)-3632, at = base + traces;
+	unsigned char code[] = {0x49, 0x8b, 0x8e, 0,	0,    0,	  0,	0x48, 0x8b,
+				0x04, 0xc1, 0x48, 0x8b, 0x40, TRACE_CODE, 0x48, 0x8b, 0x6c,
+				0x24, 0x10, 0x49, 0x89, 0x96, 0,	  0,	0,    0};
+
+	memcpy(code + 3, &at, sizeof(at));
+	memcpy(code + sizeof(code) - sizeof(base), &base, sizeof(base));
+	build_python_bytes(image, LOOP + TRACES_AT, code, sizeof(code));
+}
+
 static int configure(const struct parts *parts)
 {
 	static struct build_python build;
@@ -89,6 +108,8 @@ static int configure(const struct parts *parts)
 	put_loads(&build, PANIC, parts, parts->panic);
 	put_loads(&build, CLOSE, parts, parts->main);
 	put_jump(&build, 0xe8, LOOP + CALLS_AT, parts->call_to);
+	if (parts->traces != 0)
+		put_entry(&build, parts->traces);
 	cie = build_cfi_usual_cie(&frames);
 	build_cfi_fde(&frames, cie, CALL, 64, none);
 	build_cfi_fde(&frames, cie, LOOP, parts->loop_bytes, none);
@@ -111,10 +132,14 @@ static const struct parts of_2017 = {
 	.loop_bytes = LOOP_BYTES,
 	.call_to = CALL,
 };
-static const struct parts of_2025 = {
-	TEXTS("LuaJIT 2.1.1737090214"), .shared = 16,	 .panic = 352, .main = 192, .is_wide = true,
-	.loop_bytes = LOOP_BYTES,	.call_to = CALL,
-};
+/* how the unwinder gets to know traces */
+#define RULES "\x1c\0\0\0\0\0\0\0\1zPR\0"
+#define LONG                                                                                \
+	.shared = 16, .panic = 352, .main = 192, .is_wide = true, .loop_bytes = LOOP_BYTES, \
+	.call_to = CALL
+static const struct parts of_2022 = {TEXTS(RULES "LuaJIT 2.1.0-beta3"), LONG, .traces = 736};
+static const struct parts of_2023 = {TEXTS(RULES "LuaJIT 2.1.0-beta3"), LONG, .traces = 744};
+static const struct parts of_2025 = {TEXTS(RULES "LuaJIT 2.1.1737090214"), LONG, .traces = 752};
 
 static void test_luajit_config__2025(void **state)
 {
@@ -163,6 +188,18 @@ static void test_luajit_config__2017(void **state)
 	assert_int_equal(config->names.upvalue_bytes, 4);
 }
 
+/* Builds of one version: the code says which of two it is. */
+static void test_luajit_config__luajit2(void **state)
+{
+	(void)state;
+	assert_int_equal(configure(&of_2022), 0);
+	assert_int_equal(setup.config.trace.traces, 1112);
+	assert_int_equal(configure(&of_2023), 0);
+	assert_int_equal(setup.config.trace.traces, 1120);
+	assert_int_equal(configure(&of_2025), 0);
+	assert_int_equal(setup.config.trace.traces, 1128);
+}
+
 static void test_luajit_config__unknown(void **state)
 {
 	struct parts parts;
@@ -178,7 +215,11 @@ static void test_luajit_config__unknown(void **state)
 	WITH(parts.main = 200);
 	WITH(parts.shared = 24);
 	WITH(parts.texts = NULL);
-	WITH(parts.texts = "LuaJIT 2.1.2737090214");
+	WITH(parts.texts = RULES "LuaJIT 2.1.2737090214");
+	WITH(parts.texts += sizeof(RULES) - 1; parts.texts_bytes -= sizeof(RULES) - 1);
+	WITH(parts.traces = 0);
+	WITH(parts.traces = 744);
+	WITH(parts.traces = 760);
 	WITH(parts.texts_bytes = strlen(parts.texts)); /* the text has no end */
 	/* the loop is too small to be one, or calls nothing of the image */
 	WITH(parts.loop_bytes = 2900);
@@ -191,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_luajit_config__2025),
 		cmocka_unit_test(test_luajit_config__2017),
+		cmocka_unit_test(test_luajit_config__luajit2),
 		cmocka_unit_test(test_luajit_config__unknown),
 	};
 
