@@ -10,9 +10,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct luajit_build builds[] = {
-	{LUAJIT_BETA, 8, 232, 132},
-	{LUAJIT_BETA, 16, 352, 192},
-	{1737090214, 16, 352, 192},
+	{LUAJIT_BETA, 8, 232, 132, 0, 0, false},
+	{LUAJIT_BETA, 16, 352, 192, 736, 88, true},
+	{LUAJIT_BETA, 16, 352, 192, 744, 88, true},
+	{1737090214, 16, 352, 192, 752, 88, true},
 };
 
 /* The first byte is the build, the second one an instruction; an event follows. */
@@ -22,9 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct event_code event = {.code = 0};
 	struct told told;
 
-	if (size < 2 || size - 2 > sizeof(event) ||
-	    luajit_layout_find(&builds[data[0] % 3], &setup.layout.luajit) < 0)
+	if (size < 2 || size - 2 > sizeof(event))
 		return 0;
+	if (luajit_layout_find(&builds[data[0] % 4], &setup.layout.luajit) < 0)
+		abort();
 	memcpy(&event, data + 2, size - 2);
 	if (told_read(&setup, NULL, &event, &told) < 0)
 		return 0;

@@ -9,8 +9,10 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes/luajit-headers
 mkdir -p "$folder" || exit 1
 mirror=$(tests/kernels/mirror.sh)
-columns='2.1.0~beta3+dfsg.orig.tar.gz 2.1.0~beta3+git20220320+dfsg.orig.tar.gz 2.1.0+openresty20250117.orig.tar.xz'
-same=2.1.0+openresty20251030.orig.tar.xz=2.1.0+openresty20250117.orig.tar.xz	# packages whose rows are equal
+columns='luajit_2.1.0~beta3+dfsg.orig.tar.gz luajit_2.1.0~beta3+git20220320+dfsg.orig.tar.gz
+	luajit2_2.1-20230119.orig.tar.xz luajit_2.1.0+openresty20250117.orig.tar.xz'
+# packages whose rows are equal
+same=luajit_2.1.0+openresty20251030.orig.tar.xz=luajit_2.1.0+openresty20250117.orig.tar.xz
 # Debian's patches of 2017, which the mirror has no longer: lua_close() of the package loads at 132, not 128
 patched='shared_main shared_running'
 
@@ -87,7 +89,7 @@ fetch() {
 	local tree=$folder/${1%.orig*} options
 	if [ ! -d "$tree" ]; then
 		rm -rf "$tree.new" && mkdir -p "$tree.new" &&
-			curl -sSfL --retry 3 "$mirror/pool/main/l/luajit/luajit_$1" -o "$tree.tar" || return 1
+			curl -sSfL --retry 3 "$mirror/pool/main/l/${1%%_*}/$1" -o "$tree.tar" || return 1
 		# some packages have no folder around all files
 		[[ $(tar tf "$tree.tar") = *$'\n'src/lua.h* ]] || options=--strip-components=1
 		tar xf "$tree.tar" $options -C "$tree.new" && mv "$tree.new" "$tree" && rm "$tree.tar" || return 1

@@ -23,9 +23,10 @@
 #define TYPE_CODE 7u
 
 static const struct luajit_build builds[] = {
-	{LUAJIT_BETA, 8, 232, 132},
-	{LUAJIT_BETA, 16, 352, 192},
-	{1737090214, 16, 352, 192},
+	{LUAJIT_BETA, 8, 232, 132, 0, 0, false},
+	{LUAJIT_BETA, 16, 352, 192, 736, 88, true},
+	{LUAJIT_BETA, 16, 352, 192, 744, 88, true},
+	{1737090214, 16, 352, 192, 752, 88, true},
 };
 #define BUILDS (sizeof(builds) / sizeof(*builds))
 

@@ -12,9 +12,10 @@
 
 static void test_luajit_layout__builds(void **state)
 {
-	const struct luajit_build v2017 = {LUAJIT_BETA, 8, 232, 132};
-	const struct luajit_build v2022 = {LUAJIT_BETA, 16, 352, 192};
-	const struct luajit_build v2025 = {1761786044, 16, 352, 192};
+	const struct luajit_build v2017 = {LUAJIT_BETA, 8, 232, 132, 0, 0, false};
+	const struct luajit_build v2022 = {LUAJIT_BETA, 16, 352, 192, 736, 88, true};
+	const struct luajit_build v2023 = {LUAJIT_BETA, 16, 352, 192, 744, 88, true};
+	const struct luajit_build v2025 = {1761786044, 16, 352, 192, 752, 88, true};
 	struct luajit_layout layout;
 
 	(void)state;
@@ -24,6 +25,8 @@ static void test_luajit_layout__builds(void **state)
 	assert_int_equal(layout.snapshot_code, LUAJIT_NONE);
 	assert_int_equal(luajit_layout_find(&v2022, &layout), 0);
 	assert_int_equal(layout.shared_traces, 1112);
+	assert_int_equal(luajit_layout_find(&v2023, &layout), 0);
+	assert_int_equal(layout.shared_traces, 1120);
 	assert_int_equal(luajit_layout_find(&v2025, &layout), 0);
 	assert_int_equal(layout.reference_bytes, 8);
 	assert_int_equal(layout.shared_traces, 1128);
@@ -32,9 +35,18 @@ static void test_luajit_layout__builds(void **state)
 static void test_luajit_layout__of_no_build(void **state)
 {
 	static const struct luajit_build unknown[] = {
-		{LUAJIT_BETA, 8, 232, 128}, /* 2017 without Debian's patches */
-		{LUAJIT_BETA, 16, 360, 192}, {1737090213, 16, 352, 192}, {1761786045, 16, 352, 192},
-		{1737090214, 8, 352, 192},   {1737090214, 16, 352, 200},
+		{LUAJIT_BETA, 8, 232, 128, 0, 0, false}, /* 2017 without Debian's patches */
+		{LUAJIT_BETA, 16, 360, 192, 736, 88, true},
+		{1737090213, 16, 352, 192, 752, 88, true},
+		{1761786045, 16, 352, 192, 752, 88, true},
+		{1737090214, 8, 352, 192, 752, 88, true},
+		{1737090214, 16, 352, 200, 752, 88, true},
+		/* luajit2 of 2020: its snapshots have no code */
+		{LUAJIT_BETA, 16, 352, 192, 744, 88, false},
+		{LUAJIT_BETA, 16, 352, 192, 752, 88, true}, /* the time of another layout */
+		{1737090214, 16, 352, 192, 744, 88, true},
+		{LUAJIT_BETA, 16, 352, 192, 744, 96, true},
+		{LUAJIT_BETA, 16, 352, 192, 0, 0, true}, /* without a compiler */
 	};
 	struct luajit_layout layout = {.state_base = 77};
 

@@ -333,7 +333,7 @@ static uint64_t behind_call(struct image *image, const struct code *code)
 }
 
 int loop_entered_by(struct image *image, const struct exported *exported, const char *name,
-		    uint64_t *ret_inside)
+		    struct loop_by_hand *ret_loop)
 {
 	struct callees callees guard_callees = {0};
 	struct code function guard_code = {0}, loop guard_code = {0};
@@ -360,8 +360,9 @@ int loop_entered_by(struct image *image, const struct exported *exported, const 
 	r = read_code(image, start, size, &loop);
 	if (r < 0)
 		return r;
-	*ret_inside = behind_call(image, &loop);
-	if (*ret_inside == 0)
+	ret_loop->code = range_of(&loop);
+	ret_loop->inside = behind_call(image, &loop);
+	if (ret_loop->inside == 0)
 		return -ENOTSUP;
 	return 0;
 }

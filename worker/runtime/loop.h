@@ -31,11 +31,14 @@ int loop_of_symbol(struct image *image, const struct exported *exported, const c
 int loop_called_by(struct image *image, const struct exported *exported, const char *name,
 		   struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
 
-/*
- * Finds an address behind a call in the largest function that an exported one calls or jumps into.
- * That function may be one of several entries, which somebody wrote by hand.
- */
+/* A loop that somebody wrote by hand: one function of many entries. */
+struct loop_by_hand {
+	struct runtime_range code;
+	uint64_t inside; /* an address behind a call */
+};
+
+/* Finds the largest function that an exported one calls or jumps into. */
 int loop_entered_by(struct image *image, const struct exported *exported, const char *name,
-		    uint64_t *ret_inside);
+		    struct loop_by_hand *ret_loop);
 
 #endif

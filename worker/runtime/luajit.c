@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
-#include "worker/runtime/accessor.h"
-#include "worker/runtime/instruction.h"
 #include "worker/runtime/loop.h"
+#include "worker/runtime/luajit_build.h"
 #include "worker/runtime/luajit_code.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/luajit_names.h"
@@ -32,94 +30,7 @@
 #define LEAF_BASE  12u
 #define LEAF_PLACE 5u
 
-/* ---- version ---- */
-
-#define VERSION	      (2u << 24 | 1u << 16) /* as Py_Version */
-#define VERSION_START "LuaJIT 2.1."
-#define VERSION_BYTES 32u
-
-/* Finds the version among the texts of the image. */
-static int find_time(struct image *image, uint32_t *ret_time)
-{
-	struct image_bytes texts;
-	const unsigned char *at, *end;
-	int r = image_section(image, ".rodata", &texts);
-
-	if (r < 0)
-		return -ENOTSUP;
-	at = texts.bytes;
-	end = texts.bytes + texts.size;
-	for (; at < end; at++) {
-		char text[VERSION_BYTES];
-		const unsigned char *nul;
-
-		at = memmem(at, (size_t)(end - at), VERSION_START, strlen(VERSION_START));
-		if (!at)
-			break;
-		nul = memchr(at, '\0', (size_t)(end - at));
-		if (!nul || nul - at >= (ptrdiff_t)sizeof(text))
-			continue;
-		memcpy(text, at, (size_t)(nul - at) + 1);
-		if (luajit_time_read(text, ret_time) == 0)
-			return 0;
-	}
-	return -ENOTSUP;
-}
-
-#define LOADS_BYTES 64u
-
-/*
- * Finds two offsets in an exported function, which loads from the state, and from where that leads.
- */
-static int find_offsets(struct image *image, const struct exported *exported, const char *name,
-			uint32_t *ret_shared, uint32_t *ret_field)
-{
-	struct exported_symbol symbol;
-	struct image_place place;
-	unsigned char bytes[LOADS_BYTES];
-	struct instruction one = {0};
-	uint32_t *ret_offset = ret_shared;
-	size_t size, at = 0;
-	uint8_t base = ACCESSOR_RDI;
-
-	if (!exported_find(exported, name, &symbol) ||
-	    image_address_place(image, symbol.address, &place) < 0)
-		return -ENOTSUP;
-	size = image_read(image, place.offset, bytes, sizeof(bytes));
-	for (;; at += one.size) {
-		if (instruction_decode(bytes + at, size - at, symbol.address + at, &one) < 0)
-			return -ENOTSUP;
-		if (one.kind != INSTRUCTION_LOAD)
-			continue;
-		if (one.operand.unknown || one.operand.base != base)
-			return -ENOTSUP;
-		*ret_offset = (uint32_t)one.operand.number;
-		if (ret_offset == ret_field)
-			return 0;
-		ret_offset = ret_field;
-		base = one.reg;
-	}
-}
-
-static int find_layout(struct image *image, const struct exported *exported,
-		       struct luajit_layout *ret_layout)
-{
-	struct luajit_build build;
-	uint32_t shared;
-	int r = find_time(image, &build.time);
-
-	if (r == 0)
-		r = find_offsets(image, exported, "lua_atpanic", &build.shared, &build.panic);
-	if (r == 0)
-		r = find_offsets(image, exported, "lua_close", &shared, &build.main);
-	if (r < 0)
-		return r;
-	if (shared != build.shared)
-		return -ENOTSUP;
-	return luajit_layout_find(&build, ret_layout);
-}
-
-/* ---- config ---- */
+#define VERSION (2u << 24 | 1u << 16) /* as Py_Version */
 
 static void set_states(struct runtime_config *config, const struct luajit_layout *layout)
 {
@@ -217,12 +128,17 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 {
 	struct runtime_setup setup = {0};
 	struct luajit_layout *layout = &setup.layout.luajit;
+	struct luajit_build build;
+	struct loop_by_hand loop;
 	struct exported exported;
-	uint64_t inside = 0;
 	int r = exported_open(image, &exported);
 
 	if (r == 0)
-		r = find_layout(image, &exported, layout);
+		r = loop_entered_by(image, &exported, "lua_call", &loop);
+	if (r == 0)
+		r = luajit_build_find(image, &exported, &loop.code, &build);
+	if (r == 0)
+		r = luajit_layout_find(&build, layout);
 	if (r < 0)
 		return r;
 	setup.version = VERSION;
@@ -231,11 +147,9 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	set_traces(&setup.config, layout);
 	set_code(&setup.config, layout);
 	luajit_names_set(&setup.config, layout);
-	r = loop_entered_by(image, &exported, "lua_call", &inside);
-	setup.config.stack.inside = inside;
-	if (r == 0)
-		*ret_setup = setup;
-	return r;
+	setup.config.stack.inside = loop.inside;
+	*ret_setup = setup;
+	return 0;
 }
 
 const struct runtime_handler luajit_handler = {

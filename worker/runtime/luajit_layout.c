@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define COLUMNS 3u
+#define COLUMNS 4u
 
 struct row {
 	size_t field; /* offset in struct luajit_layout */
@@ -24,6 +24,7 @@ static const struct {
 } columns[COLUMNS] = {
 	{LUAJIT_BETA, LUAJIT_BETA},
 	{LUAJIT_BETA, LUAJIT_BETA},
+	{LUAJIT_BETA, LUAJIT_BETA},
 	{1737090214u, 1761786044u},
 };
 
@@ -36,14 +37,27 @@ static struct luajit_layout layout_of(size_t column)
 	return layout;
 }
 
+static bool fits_shared(const struct luajit_layout *layout, const struct luajit_build *build)
+{
+	return build->shared == layout->state_shared && build->panic == layout->shared_panic &&
+	       build->main == layout->shared_main;
+}
+
+static bool fits_traces(const struct luajit_layout *layout, const struct luajit_build *build)
+{
+	if (layout->snapshot_code == LUAJIT_NONE)
+		return build->traces == 0 && !build->unwinds_traces;
+	return build->traces == (uint32_t)(layout->shared_traces - layout->shared_trace_base) &&
+	       build->trace_code == layout->trace_code && build->unwinds_traces;
+}
+
 int luajit_layout_find(const struct luajit_build *build, struct luajit_layout *ret_layout)
 {
 	for (size_t column = 0; column < COLUMNS; column++) {
 		const struct luajit_layout layout = layout_of(column);
 
 		if (build->time < columns[column].first || build->time > columns[column].last ||
-		    build->shared != layout.state_shared || build->panic != layout.shared_panic ||
-		    build->main != layout.shared_main)
+		    !fits_shared(&layout, build) || !fits_traces(&layout, build))
 			continue;
 		*ret_layout = layout;
 		return 0;
