@@ -130,7 +130,7 @@ int output_append(struct output *output, int profile, uint64_t bytes)
 	int r = check_profile(profile, bytes);
 
 	/* Nothing happened since the last window. */
-	if (r == -ENODATA && output->bytes > 0)
+	if (r == -ENODATA && (output->bytes > 0 || output->keeper.fd >= 0))
 		return 0;
 	if (r < 0)
 		return r;

@@ -207,6 +207,12 @@ static int render(const struct product *product, const struct profile *profile, 
 	return format_find(config->format)->render(profile, &times, &options, fd);
 }
 
+/* Returns whether a window without samples leaves its file empty: nobody sends or keeps that. */
+static bool skips_empty(const struct message_config *config)
+{
+	return config->flags & OPTIONS_AGENT || format_find(config->format)->skips_empty;
+}
+
 /* Renders the samples of this window with their names, without those of other windows. */
 static int render_window(const struct product *product, uint64_t end, int fd)
 {
@@ -215,7 +221,7 @@ static int render_window(const struct product *product, uint64_t end, int fd)
 
 	if (r < 0)
 		return r;
-	if (profile_samples(part) > 0 || !format_find(product->config->format)->skips_empty)
+	if (profile_samples(part) > 0 || !skips_empty(product->config))
 		r = render(product, part, product->window, end, fd);
 	profile_free(part);
 	return r;
