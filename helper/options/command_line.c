@@ -141,7 +141,7 @@ static int read_help(int argc, char **argv, FILE *out, struct channel *loader,
 
 static int flush(FILE *out, const char *verb)
 {
-	if (fflush(out) == 0)
+	if (fflush(out) == 0 && !ferror(out))
 		return EXIT_DONE;
 	if (errno == EPIPE) /* the reader has seen enough */
 		return EXIT_PIPE;

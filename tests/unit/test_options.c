@@ -291,7 +291,7 @@ static void test_options__texts_are_where_they_were_given(void **state)
 /* Returns the printed text, and the status in *ret_status. */
 static const char *printed(const char *verb, const char *option, int *ret_status)
 {
-	static char text[4096];
+	static char text[8192];
 	char *argv[] = {(char[]){"keyhole"}, strdup(verb), strdup(option), NULL};
 	FILE *stream = fmemopen(text, sizeof(text), "w");
 	struct message_options message;
