@@ -18,7 +18,7 @@ UNIT = "keyhole.service"
 DROP_IN = "/run/systemd/system/keyhole.service.d"
 FILE = "/var/lib/keyhole/profile.pb.gz"
 USERS = {"keyhole-worker": 65431, "keyhole-exporter": 65432, "keyhole-broker": 65433,
-         "keyhole": 65434}
+         "keyhole": 65434, "keyhole-connect": 65435}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "SYSLOG",
                 "SYS_PTRACE", "CHECKPOINT_RESTORE", "DAC_READ_SEARCH"}
 EXPOSURE = 2.6
