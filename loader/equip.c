@@ -10,6 +10,7 @@
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "loader/failed.h"
+#include "loader/link.h"
 #include "loader/recording.h"
 
 #define CHILD_START_MS 5000
@@ -104,39 +105,6 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 
 	return channel_send(&worker->channel, MESSAGE_DESCRIPTOR, &descriptor, sizeof(descriptor),
 			    fd);
-}
-
-/* The messages with which a child and another process get a socket of their own. */
-struct link {
-	enum message_type to_child;	      /* without a payload */
-	enum message_type to_other;	      /* with a struct message_descriptor */
-	struct message_descriptor descriptor; /* what the other process learns */
-};
-
-/* Sends the ends of a pair: one to the other process, one to the child. */
-static int send_pair(const int pair[2], const struct link *link, struct channel *child,
-		     struct channel *other)
-{
-	int r = channel_send(other, link->to_other, &link->descriptor, sizeof(link->descriptor),
-			     pair[0]);
-
-	if (r)
-		return r;
-	return channel_send_bare(child, link->to_child, pair[1]);
-}
-
-/* Gives a child and another process a socket of their own. Returns 0 or a negative errno. */
-static int connect_child(const struct link *link, struct channel *child, struct channel *other)
-{
-	int pair[2];
-	int r = channel_pair(pair);
-
-	if (r)
-		return r;
-	r = send_pair(pair, link, child, other);
-	close(pair[0]);
-	close(pair[1]);
-	return r;
 }
 
 static int send_config(const struct recording *rec, struct child *worker)
@@ -235,8 +203,9 @@ static int equip_export(struct recording *rec, struct channel *exporter)
 
 int equip_exporter(struct recording *rec)
 {
-	static const struct link link = {
-		MESSAGE_PROFILE_PEER, MESSAGE_DESCRIPTOR, {.kind = DESCRIPTOR_EXPORTER}};
+	static const struct message_descriptor named = {.kind = DESCRIPTOR_EXPORTER};
+	static const struct link link = {MESSAGE_PROFILE_PEER, MESSAGE_DESCRIPTOR, &named,
+					 sizeof(named)};
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
 	const struct message_output output = {.phase = exporter_phase(rec)};
@@ -247,7 +216,7 @@ int equip_exporter(struct recording *rec)
 	r = equip_export(rec, exporter);
 	if (r)
 		return r;
-	return connect_child(&link, exporter, worker);
+	return link_make(&link, exporter, worker);
 }
 
 /* Gives the broker its maps. A worker has no more segments by another broker than by one. */
@@ -284,10 +253,12 @@ static int give_broker_rules(const struct rules *rules, struct channel *broker)
 int equip_broker(struct recording *rec, enum broker_lane lane)
 {
 	struct child *child = &rec->monitor.children[monitor_child_of(lane)];
-	const struct link audit_link = {
-		MESSAGE_AUDIT_PEER, MESSAGE_AUDIT_BROKER, {DESCRIPTOR_BROKER, child->number}};
-	const struct link worker_link = {
-		MESSAGE_REQUEST_PEER, MESSAGE_DESCRIPTOR, {DESCRIPTOR_BROKER, lane}};
+	const struct message_descriptor audited = {DESCRIPTOR_BROKER, child->number};
+	const struct message_descriptor asked = {DESCRIPTOR_BROKER, lane};
+	const struct link audit_link = {MESSAGE_AUDIT_PEER, MESSAGE_AUDIT_BROKER, &audited,
+					sizeof(audited)};
+	const struct link worker_link = {MESSAGE_REQUEST_PEER, MESSAGE_DESCRIPTOR, &asked,
+					 sizeof(asked)};
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	const uint32_t sent = worker->sent;
 	int r = give_broker_maps(rec, &child->channel, lane);
@@ -298,10 +269,10 @@ int equip_broker(struct recording *rec, enum broker_lane lane)
 	if (r)
 		return r;
 	if (rec->monitor.audit.fd >= 0)
-		r = connect_child(&audit_link, &child->channel, &rec->monitor.audit);
+		r = link_make(&audit_link, &child->channel, &rec->monitor.audit);
 	if (r)
 		return r;
-	r = connect_child(&worker_link, &child->channel, worker);
+	r = link_make(&worker_link, &child->channel, worker);
 	/* a broker counts from the message to the worker on, whatever becomes of the broker */
 	rec->monitor.brokers += worker->sent - sent;
 	return r;
@@ -310,8 +281,9 @@ int equip_broker(struct recording *rec, enum broker_lane lane)
 /* Equips the worker, then each process that has a channel to the worker. */
 static int equip_each(struct recording *rec)
 {
-	static const struct link debug_link = {
-		MESSAGE_DEBUG_PEER, MESSAGE_DESCRIPTOR, {.kind = DESCRIPTOR_DEBUG_FILES}};
+	static const struct message_descriptor named = {.kind = DESCRIPTOR_DEBUG_FILES};
+	static const struct link debug_link = {MESSAGE_DEBUG_PEER, MESSAGE_DESCRIPTOR, &named,
+					       sizeof(named)};
 	struct child *worker = &rec->monitor.children[ROLE_WORKER];
 	int r = send_config(rec, worker);
 
@@ -328,7 +300,7 @@ static int equip_each(struct recording *rec)
 	r = equip_broker(rec, LANE_ORDINARY);
 	if (r)
 		return r;
-	return connect_child(&debug_link, &rec->output.channel, &worker->channel);
+	return link_make(&debug_link, &rec->output.channel, &worker->channel);
 }
 
 static int start_worker(struct child *worker)

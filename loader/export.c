@@ -8,6 +8,7 @@
 #include "ipc/guard.h"
 #include "loader/failed.h"
 #include "loader/helper.h"
+#include "loader/link.h"
 
 #define READY_MS 5000
 
@@ -109,34 +110,18 @@ static int send_files(const struct export *export, struct channel *exporter)
 	return 0;
 }
 
-/* Sends the ends of a pair: to the exporter, and with a payload to the other process. */
-static int introduce(struct channel *other, enum message_type type, const void *payload,
-		     size_t size, struct channel *exporter, enum message_type to_exporter)
-{
-	int pair[2];
-	int r = channel_pair(pair);
-	guard_fd int first = -1, second = -1;
-
-	if (r < 0)
-		return r;
-	first = pair[0];
-	second = pair[1];
-	r = channel_send(other, type, payload, size, first);
-	if (r < 0)
-		return r;
-	return channel_send_bare(exporter, to_exporter, second);
-}
-
 int export_keep(struct channel *output, enum profile_format format, struct channel *exporter)
 {
 	const struct message_keeper keeper = {.format = format};
+	const struct link link = {MESSAGE_KEEPER_PEER, MESSAGE_WINDOWS_PEER, &keeper,
+				  sizeof(keeper)};
 
-	return introduce(output, MESSAGE_WINDOWS_PEER, &keeper, sizeof(keeper), exporter,
-			 MESSAGE_KEEPER_PEER);
+	return link_make(&link, exporter, output);
 }
 
 int export_equip(const struct export *export, struct channel *connector, struct channel *exporter)
 {
+	static const struct link link = {MESSAGE_CONNECTOR_PEER, MESSAGE_EXPORTER_PEER, NULL, 0};
 	int r;
 
 	r = channel_send_bare(exporter, MESSAGE_ENDPOINT, export->parts[DESTINATION_ENDPOINT]);
@@ -145,6 +130,5 @@ int export_equip(const struct export *export, struct channel *connector, struct 
 	r = send_files(export, exporter);
 	if (r < 0)
 		return r;
-	return introduce(connector, MESSAGE_EXPORTER_PEER, NULL, 0, exporter,
-			 MESSAGE_CONNECTOR_PEER);
+	return link_make(&link, exporter, connector);
 }

@@ -339,7 +339,7 @@ check-runtimes: $(EXECUTABLES)
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
 FUZZ_OBJECTS := $(call fuzz_objects,$(call not_main,$(foreach folder,$(filter-out view/check,$(FOLDERS)), \
 	$(call objects,$(folder))) $(BUILD)/obj/view/check/text.o) $(PROTO_OBJECTS) $(call not_main,$(BROKER_OBJECTS)) \
-	$(patsubst %,$(BUILD)/obj/loader/%.o,export options helper priority spawner) \
+	$(patsubst %,$(BUILD)/obj/loader/%.o,export link options helper priority spawner) \
 	$(patsubst %.c,$(BUILD)/obj/%.o,$(foreach suite,unit bpf,$(call test_helpers,$(suite)))))
 FUZZ_ARCHIVE := $(BUILD)/lib/fuzz.a
 FUZZ_SECONDS ?= 60
