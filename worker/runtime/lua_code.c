@@ -48,20 +48,13 @@ static int read_source(const struct lua_layout *layout, const struct memory *mem
 		       char ret_source[SOURCE_BYTES])
 {
 	uint64_t address;
-	size_t size;
 	int r = memory_word(memory, code + layout->code_source, &address);
 
 	if (r == 0)
 		r = find_text(layout, memory, &address);
 	if (r < 0)
 		return r;
-	size = memory_left(memory, address);
-	if (size == 0)
-		return -EFAULT;
-	if (size > SOURCE_BYTES - 1)
-		size = SOURCE_BYTES - 1;
-	memset(ret_source, 0, SOURCE_BYTES);
-	return memory_read(memory, address, ret_source, size);
+	return lua_text_read(memory, address, ret_source, SOURCE_BYTES);
 }
 
 /* Replaces the name by that which the caller has for the function, if there is one. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/lua_text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "worker/runtime/memory.h"
 #include "worker/runtime/told.h"
 
 #define CHUNK_LINE 60u /* characters of a chunk's first line: LUA_IDSIZE */
@@ -54,4 +56,16 @@ bool lua_text_is_name(const char *text)
 		if ((unsigned char)*text <= ' ' || *text == 0x7f)
 			return false;
 	return true;
+}
+
+int lua_text_read(const struct memory *memory, uint64_t address, char *ret_text, size_t size)
+{
+	size_t left = memory_left(memory, address);
+
+	if (left == 0)
+		return -EFAULT;
+	if (left > size - 1)
+		left = size - 1;
+	memset(ret_text, 0, size);
+	return memory_read(memory, address, ret_text, left);
 }

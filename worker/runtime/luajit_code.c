@@ -46,21 +46,13 @@ static int read_source(const struct luajit_layout *layout, const struct memory *
 		       uint64_t code, char ret_source[SOURCE_BYTES])
 {
 	uint64_t address;
-	size_t size;
 	int r = read_reference(layout, memory, code + layout->code_source, &address);
 
 	if (r == 0)
 		r = check_type(layout, memory, address, TYPE_TEXT);
 	if (r < 0)
 		return r;
-	address += layout->text_bytes;
-	size = memory_left(memory, address);
-	if (size == 0)
-		return -EFAULT;
-	if (size > SOURCE_BYTES - 1)
-		size = SOURCE_BYTES - 1;
-	memset(ret_source, 0, SOURCE_BYTES);
-	return memory_read(memory, address, ret_source, size);
+	return lua_text_read(memory, address + layout->text_bytes, ret_source, SOURCE_BYTES);
 }
 
 static int read_names(const struct luajit_layout *layout, const struct memory *memory,
