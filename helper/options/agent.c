@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text_file.h"
 #include "helper/options/configuration.h"
 #include "helper/options/destination.h"
 #include "helper/options/environment.h"
@@ -25,21 +26,6 @@
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static ssize_t read_file(int fd, char *ret_text, size_t size)
-{
-	size_t used = 0;
-	ssize_t got;
-
-	do {
-		got = read(fd, ret_text + used, size - used);
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got > 0)
-			used += (size_t)got;
-	} while (got != 0 && used < size);
-	return (ssize_t)used;
-}
-
 static int refuse_line(const char *path, unsigned int number, const char *reason)
 {
 	if (number)
@@ -51,9 +37,9 @@ static int refuse_line(const char *path, unsigned int number, const char *reason
 
 static int take_file(struct line *line, const char *path, int fd)
 {
-	static char
-		text[CONFIGURATION_BYTES_MAX + 1]; /* a byte more tells a file that is too large */
-	const ssize_t size = read_file(fd, text, sizeof(text));
+	/* a byte more tells a file that is too large */
+	static char text[CONFIGURATION_BYTES_MAX + 1];
+	const ssize_t size = text_file_read(fd, text, sizeof(text));
 	const char *reason;
 	unsigned int number;
 
@@ -67,20 +53,18 @@ static int take_file(struct line *line, const char *path, int fd)
 }
 
 /* Without --config a missing file is no error. */
-static int read_config(struct line *line, const char *path, struct channel *loader)
+static int read_config(struct line *line, const char *given, struct channel *loader)
 {
+	const char *path = DEFAULT_CONFIG;
 	guard_fd int fd = -1;
 
-	if (!path && !loader)
+	if (!loader)
 		return EXIT_DONE;
-	if (path)
-		fd = wanted_open(loader, FILE_CONFIG, path);
-	else
-		fd = wanted_open(loader, FILE_CONFIG, DEFAULT_CONFIG);
-	if (fd == -ENOENT && !path)
+	if (given)
+		path = given;
+	fd = wanted_open(loader, FILE_CONFIG, path);
+	if (fd == -ENOENT && !given)
 		return EXIT_DONE;
-	if (!path)
-		path = DEFAULT_CONFIG;
 	if (fd < 0)
 		return refuse_line(path, 0, strerror(-fd));
 	return take_file(line, path, fd);

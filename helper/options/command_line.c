@@ -76,12 +76,6 @@ static int read_why(int argc, char **argv, FILE *out, struct channel *loader,
 	return status;
 }
 
-static int read_agent(int argc, char **argv, FILE *out, struct channel *loader,
-		      struct message_options *ret_options)
-{
-	return agent_read(argc, argv, out, loader, ret_options);
-}
-
 /* Sees only command lines with an option: the loader itself serves one that names a file. */
 static int read_check_config(int argc, char **argv, FILE *out, struct channel *loader,
 			     struct message_options *ret_options)
@@ -153,7 +147,7 @@ static int read_verb(int argc, char **argv, FILE *out, struct channel *loader,
 		     struct message_options *ret_options)
 {
 	static const struct verb verbs[] = {
-		{"record", read_record}, {"agent", read_agent},
+		{"record", read_record}, {"agent", agent_read},
 		{"why", read_why},	 {"check-config", read_check_config},
 		{"help", read_help},	 {"--help", read_help},
 		{"-h", read_help},	 {"--version", read_version},

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text_file.h"
 #include "helper/rules/keys.h"
 #include "helper/rules/parser.h"
 #include "ipc/channel.h"
@@ -50,22 +51,6 @@ static int refuse(uint32_t file, uint32_t line, const char *reason)
 	return -EINVAL;
 }
 
-/* Reads the whole file, or `size` bytes of a larger one. Returns how many, or a negative errno. */
-static ssize_t read_file(int fd, char *ret_text, size_t size)
-{
-	size_t used = 0;
-	ssize_t got;
-
-	do {
-		got = read(fd, ret_text + used, size - used);
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got > 0)
-			used += (size_t)got;
-	} while (got != 0 && used < size);
-	return (ssize_t)used;
-}
-
 static bool is_roots(int fd)
 {
 	struct stat status;
@@ -84,7 +69,7 @@ static int parse_file(uint32_t file, int fd)
 	if (!is_roots(fd))
 		return refuse(file, 0,
 			      "not a file that only root can write; run: chown root, chmod go-w");
-	size = read_file(fd, text, sizeof(text));
+	size = text_file_read(fd, text, sizeof(text));
 	if (size < 0)
 		return refuse(file, 0, strerror((int)-size));
 	if (file == 0)
