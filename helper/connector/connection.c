@@ -20,23 +20,23 @@
 /* A dead peer is noticed within that time, although nobody answers what was sent. */
 #define UNANSWERED_MS 20000
 
-static int milliseconds_until(uint64_t until)
+int connection_wait(int fd, short what, uint64_t until)
 {
+	struct pollfd poll_fd = {.fd = fd, .events = what};
 	const uint64_t now = time_now();
 
-	if (now >= until)
-		return 0;
-	return (int)((until - now) / NS_PER_MS) + 1;
+	if (now >= until || poll(&poll_fd, 1, (int)((until - now) / NS_PER_MS) + 1) <= 0)
+		return -ETIMEDOUT;
+	return 0;
 }
 
 /* Waits until the socket is connected. Returns 0 or a negative errno. */
 static int await_connection(int fd, uint64_t until)
 {
-	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
 	socklen_t size = sizeof(int);
 	int error = 0;
 
-	if (poll(&poll_fd, 1, milliseconds_until(until)) <= 0)
+	if (connection_wait(fd, POLLOUT, until) < 0)
 		return -ETIMEDOUT;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size))
 		return -errno;

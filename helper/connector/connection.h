@@ -14,6 +14,9 @@
  */
 int connection_open(const char *host, uint32_t port, uint64_t until);
 
+/* Waits until the socket is ready for that, POLLIN or POLLOUT. Returns 0 or -ETIMEDOUT. */
+int connection_wait(int fd, short what, uint64_t until);
+
 /* Connects to the unix socket at the path. Returns as connection_open() does. */
 int connection_open_path(const char *path);
 

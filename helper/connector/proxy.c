@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "ipc/time.h"
+#include "helper/connector/connection.h"
 
 #define REQUEST_BYTES 2048
 #define STATUS_BYTES  (sizeof("HTTP/1.1 200") - 1)
@@ -56,16 +56,6 @@ int proxy_request(const struct address *address, char *ret_text, size_t size)
 	return length;
 }
 
-static int wait_for(int fd, short what, uint64_t until)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = what};
-	const uint64_t now = time_now();
-
-	if (now >= until || poll(&poll_fd, 1, (int)((until - now) / NS_PER_MS) + 1) <= 0)
-		return -ETIMEDOUT;
-	return 0;
-}
-
 static int send_all(int fd, const char *text, size_t size, uint64_t until)
 {
 	while (size > 0) {
@@ -76,7 +66,7 @@ static int send_all(int fd, const char *text, size_t size, uint64_t until)
 			size -= (size_t)sent;
 		} else if (errno != EAGAIN) {
 			return -errno;
-		} else if (wait_for(fd, POLLOUT, until) < 0) {
+		} else if (connection_wait(fd, POLLOUT, until) < 0) {
 			return -ETIMEDOUT;
 		}
 	}
@@ -121,7 +111,7 @@ static int receive_answer(int fd, uint64_t until)
 			return -ECONNRESET;
 		if (got < 0 && errno != EAGAIN)
 			return -errno;
-		if (got < 0 && wait_for(fd, POLLIN, until) < 0)
+		if (got < 0 && connection_wait(fd, POLLIN, until) < 0)
 			return -ETIMEDOUT;
 		if (got > 0)
 			r = proxy_read_answer(text, ++size);
