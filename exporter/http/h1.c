@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hex.h"
 #include "exporter/http/session.h"
 
 #define LINE_BYTES     8192u	    /* of one line of the head, and of the size of a chunk */
@@ -248,26 +249,15 @@ static int begin_body(struct h1 *h1)
 	return 0;
 }
 
-static int hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
-
 static int take_chunk_size(struct h1 *h1)
 {
 	const char *at = h1->line;
 	uint64_t size = 0;
 
-	if (hex_value(*at) < 0)
+	if (hex_digit(*at) < 0)
 		return -EBADMSG;
-	for (; hex_value(*at) >= 0; at++) {
-		size = size << 4 | (uint64_t)hex_value(*at);
+	for (; hex_digit(*at) >= 0; at++) {
+		size = size << 4 | (uint64_t)hex_digit(*at);
 		if (size > SESSION_INPUT_MAX)
 			return -EFBIG;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/hex.h"
 
 #define PORT_MAX 65535
 
@@ -31,26 +32,15 @@ static bool is_visible(const char *text)
 	return true;
 }
 
-static int digit_of(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
-
 /* Returns the byte that %XX at `text` stands for, or -1. */
 static int byte_of(const char *text)
 {
-	const int high = digit_of(text[1]);
+	const int high = hex_digit(text[1]);
 	int low;
 
 	if (high < 0)
 		return -1;
-	low = digit_of(text[2]);
+	low = hex_digit(text[2]);
 	if (low < 0)
 		return -1;
 	return high << 4 | low;

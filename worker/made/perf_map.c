@@ -5,22 +5,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/reader.h"
 
 #define HEX_DIGITS_MAX	16
 #define LINE_DIGITS_MAX 7
 #define V8_START	"JS:"
-
-/* Returns the value of a hexadecimal digit, or -1. */
-static int digit_of(unsigned char byte)
-{
-	if (byte >= '0' && byte <= '9')
-		return byte - '0';
-	byte |= 0x20;
-	if (byte >= 'a' && byte <= 'f')
-		return byte - 'a' + 10;
-	return -1;
-}
 
 static bool read_number(struct reader *reader, uint64_t *ret_number)
 {
@@ -35,7 +25,7 @@ static bool read_number(struct reader *reader, uint64_t *ret_number)
 	if (bytes == 0 || bytes > HEX_DIGITS_MAX)
 		return false;
 	for (size_t i = 0; i < bytes; i++) {
-		const int digit = digit_of((unsigned char)word[i]);
+		const int digit = hex_digit(word[i]);
 
 		if (digit < 0)
 			return false;
