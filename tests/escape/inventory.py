@@ -72,7 +72,7 @@ GOLDEN = {
     },
     "keyhole-worker": {
         ("null", "rw"): (3, 3, "standard input, output and error"),
-        ("socket", "rw"): (4, 4, "loader, broker, exporter, debug files"),
+        ("socket", "rw"): (4, 5, "loader, one or two brokers, exporter, debug files"),
         ("eventpoll", "rw"): (1, 1, "event loop"),
         ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
         ("timerfd", "rw"): (0, 1, "event loop"),
@@ -227,7 +227,7 @@ def await_debug(loader):
 
 def look(tap, loader, when, show):
     roles = sorted(processes(loader).items(), key=lambda item: item[1])
-    wrong, total = [], 0
+    wrong, total, sockets = [], 0, 0
     for pid, role in roles:
         try:
             found = inventory(pid, role)
@@ -235,6 +235,8 @@ def look(tap, loader, when, show):
             wrong.append(f"{role}: gone")
             continue
         total += sum(found.values())
+        if role == "keyhole-worker":
+            sockets = found["socket", "rw"]
         if show:
             print(f"# {role}: " + ", ".join(f"{k} {m} {n}" for (k, m), n in sorted(found.items())))
         # what is on its way may be seen twice or not at all: look again
@@ -244,10 +246,14 @@ def look(tap, loader, when, show):
                 wrong += [f"{role}: {text}" for text in bad]
         except OSError:
             wrong.append(f"{role}: gone")
-    expected = sorted(["loader", "committer"] + ["spawner"] * 4 +
-                      ["keyhole-worker", "keyhole-exporter", "keyhole-broker", "keyhole-debug"])
+    # the other recordings of the suite may starve a broker: the penal one starts beside it
+    brokers = max(1, min(2, sum(role == "keyhole-broker" for _, role in roles)))
+    expected = sorted(["loader", "committer"] + ["spawner"] * 4 + ["keyhole-broker"] * brokers +
+                      ["keyhole-worker", "keyhole-exporter", "keyhole-debug"])
     if sorted(role for _, role in roles) != expected:
         wrong.append(f"processes: {[role for _, role in roles]}")
+    if sockets and sockets != 3 + brokers:
+        wrong.append(f"keyhole-worker: {sockets} sockets, with {brokers} brokers")
     for text in wrong:
         print(f"# {text}")
     tap(not wrong, f"inventory: {len(roles)} processes hold {total} descriptors as listed, {when}")
