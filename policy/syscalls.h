@@ -159,7 +159,7 @@ static const struct call calls_speak[] = {
  * of mounts and of mappings, and names, nothing else.
  */
 static const struct call calls_broker[] = {
-	CALL(read), CALL(readlinkat), CALL_EQ(ioctl, 1, PROCMAP_QUERY),
+	CALL(read), CALL(pread64), CALL_EQ(pipe2, 1, O_CLOEXEC | O_NONBLOCK), CALL(write), CALL(readlinkat), CALL_EQ(ioctl, 1, PROCMAP_QUERY),
 	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 	CALL_EQ(bpf, 0, BPF_MAP_DELETE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_GET_NEXT_KEY),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -14,6 +15,7 @@
 #include "policy/procmap.h"
 
 #define PATH_BYTES     80
+#define NAME_BYTES     64 /* more than a name below */
 #define PIECE_BYTES    4096
 #define MAPS_BYTES_MAX (1u << 20) /* of a list that is read to find one mapping */
 
@@ -133,7 +135,7 @@ int mapped_name(const struct mapped *mapped, char ret_path[PATH_MAX])
 
 /* ---- permissions --------------------------------------------------------------------------- */
 
-static int read_permissions(int maps, struct maps_line *line)
+static int find_line(int maps, struct maps_line *line)
 {
 	char piece[PIECE_BYTES];
 
@@ -157,7 +159,7 @@ static int check_text(int maps, const struct mapped *mapped)
 	int r;
 
 	maps_line_init(&line, mapped->start, mapped->end);
-	r = read_permissions(maps, &line);
+	r = find_line(maps, &line);
 	if (r < 0)
 		return r;
 	if (!maps_line_is_code(&line))
@@ -174,19 +176,81 @@ static int check_query(const struct mapped *mapped, const struct procmap_query *
 	return 0;
 }
 
-int mapped_check_code(const struct mapped *mapped)
+static int open_maps(const struct mapped *mapped)
 {
-	struct procmap_query query = {.size = sizeof(query), .address = mapped->start};
 	char path[PATH_BYTES];
-	guard_fd int maps = -1;
+	int maps;
 
 	snprintf(path, sizeof(path), "%u/task/%u/maps", mapped->pid, mapped->thread);
 	maps = open(path, O_RDONLY | O_CLOEXEC);
 	if (maps < 0)
 		return -errno;
+	return maps;
+}
+
+int mapped_check_code(const struct mapped *mapped)
+{
+	struct procmap_query query = {.size = sizeof(query), .address = mapped->start};
+	guard_fd int maps = open_maps(mapped);
+
+	if (maps < 0)
+		return maps;
 	if (ioctl(maps, PROCMAP_QUERY, &query) == 0)
 		return check_query(mapped, &query);
 	if (errno == ENOTTY) /* before Linux 6.11 */
 		return check_text(maps, mapped);
+	return -errno;
+}
+
+/* ---- the name ------------------------------------------------------------------------------ */
+
+static const char *const context_names[] = {"/memfd:OTEL_CTX (deleted)", "[anon:OTEL_CTX]",
+					    "[anon_shmem:OTEL_CTX]"};
+#define CONTEXT_NAMES (sizeof(context_names) / sizeof(*context_names))
+
+static int check_queried_name(const struct mapped *mapped, const struct procmap_query *query,
+			      const char *name)
+{
+	if (query->start != mapped->start || query->end != mapped->end)
+		return -ENOENT;
+	for (size_t i = 0; i < CONTEXT_NAMES; i++)
+		if (query->name_size > 0 && strcmp(name, context_names[i]) == 0)
+			return 0;
+	return -EOPNOTSUPP;
+}
+
+static int check_listed_name(int maps, const struct mapped *mapped)
+{
+	struct maps_line line;
+	int r;
+
+	maps_line_init(&line, mapped->start, mapped->end);
+	line.whole = true;
+	r = find_line(maps, &line);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < CONTEXT_NAMES; i++)
+		if (maps_line_is_named(&line, context_names[i]))
+			return 0;
+	return -EOPNOTSUPP;
+}
+
+int mapped_check_context(const struct mapped *mapped)
+{
+	char name[NAME_BYTES] = "";
+	struct procmap_query query = {.size = sizeof(query),
+				      .address = mapped->start,
+				      .name = (uint64_t)(uintptr_t)name,
+				      .name_size = sizeof(name)};
+	guard_fd int maps = open_maps(mapped);
+
+	if (maps < 0)
+		return maps;
+	if (ioctl(maps, PROCMAP_QUERY, &query) == 0)
+		return check_queried_name(mapped, &query, name);
+	if (errno == ENAMETOOLONG)
+		return -EOPNOTSUPP;
+	if (errno == ENOTTY) /* before Linux 6.11 */
+		return check_listed_name(maps, mapped);
 	return -errno;
 }

@@ -39,5 +39,10 @@ int mapped_name(const struct mapped *mapped, char ret_path[PATH_MAX]);
  * -ENOENT: there is none with these bounds. -E2BIG: the list of mappings is too long to tell.
  */
 int mapped_check_code(const struct mapped *mapped);
+/*
+ * Returns 0 for a mapping that the kernel names OTEL_CTX: a memfd, or memory that the process named
+ * with prctl(PR_SET_VMA). Returns a negative errno as above. -EOPNOTSUPP: the name is another.
+ */
+int mapped_check_context(const struct mapped *mapped);
 
 #endif
