@@ -38,7 +38,7 @@ static int open_of(const struct message_context *request, const char *name)
 	return fd;
 }
 
-/* ---- the process context ----------------------------------------------------------------------- */
+/* ---- the process context ------------------------------------------------------------------- */
 
 static int read_at(int memory, uint64_t address, void *ret_bytes, size_t size)
 {
@@ -68,21 +68,37 @@ static int check_header(const struct header *header)
 	return 0;
 }
 
+/* The process says where its payload is. Memory that a file system fills may keep the broker waiting. */
+static int check_payload(const struct contexts *contexts, const struct message_context *request,
+			 const struct header *header)
+{
+	const struct mapped mapped = {request->pid, request->thread, header->payload,
+				      header->payload + header->size};
+
+	if (header->payload > INT64_MAX)
+		return -EINVAL;
+	return mapped_check_memory(&mapped, contexts->memfd_device);
+}
+
 /* A second look at the header proves that the process did not write meanwhile. */
-static ssize_t read_payload(struct contexts *contexts, int memory, uint64_t start)
+static ssize_t read_payload(struct contexts *contexts, const struct message_context *request,
+			    int memory)
 {
 	struct header header, again;
-	int r = read_at(memory, start, &header, sizeof(header));
+	int r = read_at(memory, request->start, &header, sizeof(header));
 
 	if (r < 0)
 		return r;
 	r = check_header(&header);
 	if (r < 0)
 		return r;
+	r = check_payload(contexts, request, &header);
+	if (r < 0)
+		return r;
 	r = read_at(memory, header.payload, contexts->bytes, header.size);
 	if (r < 0)
 		return r;
-	r = read_at(memory, start, &again, sizeof(again));
+	r = read_at(memory, request->start, &again, sizeof(again));
 	if (r < 0)
 		return r;
 	if (memcmp(&again, &header, sizeof(header)) != 0)
@@ -90,7 +106,7 @@ static ssize_t read_payload(struct contexts *contexts, int memory, uint64_t star
 	return header.size;
 }
 
-/* The descriptor pins the memory: an exec in the meantime makes it useless. */
+/* The descriptor pins the memory. The memory of a program that ended meanwhile has no bytes. */
 static ssize_t read_context(struct contexts *contexts, const struct message_context *request)
 {
 	const struct mapped mapped = {request->pid, request->thread, request->start, request->end};
@@ -104,13 +120,13 @@ static ssize_t read_context(struct contexts *contexts, const struct message_cont
 	memory = open_of(request, "mem");
 	if (memory < 0)
 		return memory;
-	r = mapped_check_context(&mapped);
+	r = mapped_check_context(&mapped, contexts->memfd_device);
 	if (r < 0)
 		return r;
 	r = grant_check_reading(contexts->granter, request->pid, request->generation);
 	if (r < 0)
 		return r;
-	return read_payload(contexts, memory, request->start);
+	return read_payload(contexts, request, memory);
 }
 
 /* ---- the environment --------------------------------------------------------------------------- */
@@ -131,6 +147,7 @@ static ssize_t cut_out(struct contexts *contexts, int environment)
 			break;
 		environment_cut(&cut, piece, (size_t)got);
 	}
+	explicit_bzero(piece, sizeof(piece));
 	if (environment_size(&cut) == 0)
 		return -ENODATA;
 	return (ssize_t)environment_size(&cut);
@@ -183,8 +200,9 @@ int context_answer(struct contexts *contexts, const struct message_context *requ
 	else
 		size = read_variables(contexts, request);
 	if (size < 0)
-		return (int)size;
-	fd = fill_pipe(contexts->bytes, (size_t)size);
-	explicit_bzero(contexts->bytes, (size_t)size);
+		fd = (int)size;
+	else
+		fd = fill_pipe(contexts->bytes, (size_t)size);
+	explicit_bzero(contexts->bytes, sizeof(contexts->bytes));
 	return fd;
 }
