@@ -60,7 +60,7 @@ endif
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
 LOADER := equip events export helper kernel_symbols link main monitor options priority programs recording replace rules \
 	sampling spawner start starts user
-BROKER := answers charges code_file entries grant grant_table limits main mapped maps_line mountinfo mounts verdicts
+BROKER := answers charges code_file context entries environment grant grant_table limits main mapped maps_line mountinfo mounts verdicts
 
 # A folder is one archive: a library, or a process less its main.o.
 OBJECT_FOLDERS  := object/elf object/unwind object/symbol object/dwarf object/debug

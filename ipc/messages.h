@@ -302,7 +302,7 @@ struct message_grant {
 };
 
 #define GRANT_NAME_BYTES 32
-#define GRANT_RULES_MAX	 256u
+#define GRANT_RULES_MAX	 288u
 /* A rule of the policy about memory that may be read. */
 struct message_grant_rule {
 	uint64_t key[3]; /* struct deny_key of bpf/abi.h: whose memory is not read */
@@ -312,12 +312,28 @@ struct message_grant_rule {
 
 /* key[0] of a rule that is no deny rule: no process's file of names of code is opened. */
 #define GRANT_RULE_NO_CODE_FILES UINT64_MAX
+/* The same for the process context, and for a variable of the environment that `name` names. */
+#define GRANT_RULE_NO_CONTEXTS (UINT64_MAX - 1)
+#define GRANT_RULE_VARIABLE    (UINT64_MAX - 2)
+#define GRANT_VARIABLES_MAX    16u /* that a policy names */
 
 /*
  * Asks for the file in which a process names the code that it makes at run time. Start and end 0
  * stand for /tmp/perf-PID.map, other bounds for a mapped jit-PID.dump.
  */
 struct message_code_file {
+	uint64_t generation; /* of the process, as BPF told */
+	uint64_t start, end; /* as the kernel lists the mapping */
+	uint32_t pid, thread;
+};
+
+/*
+ * Asks what a process says of itself: the payload of the OpenTelemetry process context (OTEP 4719)
+ * whose mapping the bounds are, or, with bounds 0, the variables of the environment that the policy
+ * names, each as "NAME=value" and a NUL. The descriptor is a pipe that holds the bytes.
+ */
+#define CONTEXT_BYTES_MAX 65536u /* as a pipe holds (pipe(7)) */
+struct message_context {
 	uint64_t generation; /* of the process, as BPF told */
 	uint64_t start, end; /* as the kernel lists the mapping */
 	uint32_t pid, thread;

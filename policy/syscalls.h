@@ -155,11 +155,14 @@ static const struct call calls_speak[] = {
 };
 
 /*
- * Opens, never creates or writes; what it opened goes to the worker as a descriptor. It reads lists
- * of mounts and of mappings, and names, nothing else.
+ * Opens, never creates or writes files; what it opened goes to the worker as a descriptor. It reads
+ * lists of mounts and of mappings, and names. What a process says of itself takes three more calls:
+ * pread64 reads the process's context, and write puts that into a pipe of pipe2. No descriptor that
+ * the broker holds but such a pipe and the sockets takes a write, and none of them lets it wait.
  */
 static const struct call calls_broker[] = {
-	CALL(read), CALL(readlinkat), CALL_EQ(ioctl, 1, PROCMAP_QUERY),
+	CALL(read), CALL(pread64), CALL(write), CALL_EQ(pipe2, 1, O_CLOEXEC | O_NONBLOCK),
+	CALL(readlinkat), CALL_EQ(ioctl, 1, PROCMAP_QUERY),
 	CALL_ZERO(openat, 2, OPEN_CHANGES), CALL(statx), CALL_EQ(bpf, 0, BPF_MAP_CREATE),
 	CALL_EQ(bpf, 0, BPF_MAP_UPDATE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_LOOKUP_ELEM),
 	CALL_EQ(bpf, 0, BPF_MAP_DELETE_ELEM), CALL_EQ(bpf, 0, BPF_MAP_GET_NEXT_KEY),

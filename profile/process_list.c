@@ -21,13 +21,15 @@ void process_list_release(struct process_list *list)
 	map_free(list->ids);
 }
 
-/* The path of a program may come later than its first sample. */
+/* A program's path, and what the program says of itself, may come later than its first sample. */
 static void fill(struct profile_process *known, const struct profile_process *process)
 {
 	if (!known->executable)
 		known->executable = process->executable;
 	if (!known->created)
 		known->created = process->created;
+	if (process->attributes)
+		known->attributes = process->attributes;
 }
 
 uint32_t process_list_add(struct process_list *list, const struct profile_process *process)

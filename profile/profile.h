@@ -164,6 +164,9 @@ struct profile_process {
 	uint64_t created;    /* CLOCK_REALTIME in ns, when the pid was given; 0: not known */
 	uint32_t pid;
 	uint32_t executable; /* string: path as the process has it, or 0 */
+	/* string: what the process says of itself, as of worker/context/attributes.h; 0: nothing */
+	uint32_t attributes;
+	uint32_t unused; /* 0: two equal processes have equal bytes */
 };
 
 enum reason_class { /* see bpf/counters.def */

@@ -212,6 +212,8 @@ static int copy_process(struct copy *copy, uint32_t *id)
 	if (!*id)
 		return 0;
 	r = copy_string(copy, process.executable, &process.executable);
+	if (r == 0)
+		r = copy_string(copy, process.attributes, &process.attributes);
 	if (r < 0)
 		return r;
 	*id = profile_process_add(copy->to, &process);

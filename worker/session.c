@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
+#include "worker/context/contexts.h"
 #include "worker/made/names.h"
 #include "worker/sample/cgroups.h"
 #include "worker/naming/debug_peer.h"
@@ -61,6 +62,7 @@ struct session {
 	struct cgroups *cgroups;
 	struct functions *functions;
 	struct made_names *made;
+	struct contexts *contexts; /* NULL: the format has no resources */
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -137,6 +139,21 @@ static bool catch_up(void *context)
 	return !stream_behind(session->stream);
 }
 
+static int init_contexts(struct session *session)
+{
+	const struct contexts_parts contexts = {
+		.target = session->parts.target,
+		.processes = tracker_processes(session->tracker),
+	};
+
+	if (!format_find(session->parts.config.format)->wants_details)
+		return 0;
+	session->contexts = contexts_new(&contexts);
+	if (!session->contexts)
+		return -ENOMEM;
+	return 0;
+}
+
 static int init_process(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
@@ -175,7 +192,7 @@ static int init_process(struct session *session)
 		made_names_new(parts->target, tracker_processes(session->tracker), parts->clock);
 	if (!session->made)
 		return -ENOMEM;
-	return 0;
+	return init_contexts(session);
 }
 
 /* The kernel's symbols count in the cache's limit. Where they exceed it, none are used. */
@@ -224,6 +241,7 @@ static int init_samples(struct session *session)
 	samples.made = session->made;
 	/* `keyhole why` is about native frames */
 	samples.details = format_find(config->format)->wants_details;
+	samples.contexts = session->contexts;
 	samples.realtime_offset = product_realtime_offset();
 	samples.native_frames = config->flags & (OPTIONS_NATIVE_FRAMES | OPTIONS_WHY);
 	session->samples = samples_new(&samples);
@@ -362,6 +380,7 @@ void session_free(struct session *session)
 	product_release(&session->product);
 	profile_free(session->resources.profile);
 	made_names_free(session->made);
+	contexts_free(session->contexts);
 	tracker_free(session->tracker);
 	functions_free(session->functions);
 	publisher_free(session->publisher);

@@ -47,10 +47,10 @@ static void log_profile(const struct session_totals *totals)
 static void log_requests(const struct lanes *lanes)
 {
 	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment, %" PRIu64
-		 " grant, %" PRIu64 " code file",
+		 " grant, %" PRIu64 " code file, %" PRIu64 " context",
 		 lanes_asked(lanes, TARGET_MAPS), lanes_asked(lanes, TARGET_OBJECT),
 		 lanes_asked(lanes, TARGET_SEGMENT), lanes_asked(lanes, TARGET_GRANT),
-		 lanes_asked(lanes, TARGET_CODE));
+		 lanes_asked(lanes, TARGET_CODE), lanes_asked(lanes, TARGET_CONTEXT));
 }
 
 /* Spells "kernel 12, Go 0, ...". */

@@ -153,7 +153,8 @@ void record_write(enum audit_event event, const struct record_value *values)
 
 void record_operations(const struct operations *operations)
 {
-	static const char *const names[] = {"maps", "object", "segment", "grant", "code"};
+	static const char *const names[] = {"maps",  "object", "segment",
+					    "grant", "code",   "context"};
 	const char *result = operations->error == 0 ? "done"
 			     : operations->error == TALLY_SEVERAL
 				     ? "several"

@@ -130,9 +130,13 @@ static int send_grant_rule(const struct policy_row *row)
 
 	if (row->kind == ROW_PERF_MAPS)
 		rule.key[0] = GRANT_RULE_NO_CODE_FILES;
-	else if (row->kind == ROW_RUNTIME)
+	else if (row->kind == ROW_CONTEXTS)
+		rule.key[0] = GRANT_RULE_NO_CONTEXTS;
+	else if (row->kind == ROW_VARIABLE)
+		rule.key[0] = GRANT_RULE_VARIABLE;
+	if (row->kind == ROW_RUNTIME || row->kind == ROW_VARIABLE)
 		memcpy(rule.name, row->text, sizeof(rule.name));
-	else
+	else if (!rule.key[0])
 		r = make_key(row, rule.key);
 	if (r)
 		return r;

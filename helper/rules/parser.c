@@ -170,11 +170,26 @@ static const char *parse_runtime(struct line *line)
 	return NULL;
 }
 
-static const char *parse_perf_maps(struct line *line)
+static const char *parse_switch(struct line *line)
 {
 	line->row.mode = is_word(line->rest, "yes");
 	if (!line->row.mode && !is_word(line->rest, "no"))
 		return "not yes or no";
+	return NULL;
+}
+
+/* Takes a name as of POSIX (XBD 8.1), which may begin with a digit here. */
+static const char *parse_variable(struct line *line)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const struct piece *rest = &line->rest;
+
+	if (rest->size < 1 || rest->size >= GRANT_NAME_BYTES)
+		return "not 1 to 31 bytes of a variable's name";
+	for (size_t i = 0; i < rest->size; i++)
+		if (!memchr(letters, rest->text[i], sizeof(letters) - 1))
+			return "not a name of letters, digits and _";
 	return NULL;
 }
 
@@ -191,6 +206,8 @@ const char *const policy_words[ROW_KINDS] = {
 	[ROW_MEMORY_EXECUTABLE] = "deny memory executable ",
 	[ROW_RUNTIME] = "runtime ",
 	[ROW_PERF_MAPS] = "perf-maps ",
+	[ROW_CONTEXTS] = "process-contexts ",
+	[ROW_VARIABLE] = "environment ",
 };
 
 static const char *(*const parsers[])(struct line *line) = {
@@ -205,7 +222,9 @@ static const char *(*const parsers[])(struct line *line) = {
 	[ROW_MEMORY_COMM] = parse_comm,
 	[ROW_MEMORY_EXECUTABLE] = parse_path,
 	[ROW_RUNTIME] = parse_runtime,
-	[ROW_PERF_MAPS] = parse_perf_maps,
+	[ROW_PERF_MAPS] = parse_switch,
+	[ROW_CONTEXTS] = parse_switch,
+	[ROW_VARIABLE] = parse_variable,
 };
 
 /* Parses the line behind the words of its kind. A copy of the rest is the text of most rows. */
@@ -328,6 +347,8 @@ static const char *add_row(struct policy_rows *rows, const struct policy_row *ro
 	}
 	if (alike >= DENY_RULES_MAX)
 		return "more than 64 rules of this kind";
+	if (row->kind == ROW_VARIABLE && alike >= GRANT_VARIABLES_MAX)
+		return "more than 16 variables";
 	memmove(&rows->row[at + 1], &rows->row[at], (rows->count - at) * sizeof(*row));
 	rows->row[at] = *row;
 	rows->count++;
@@ -359,7 +380,7 @@ static bool is_printable(struct piece text)
 static bool is_default(const struct policy_row *row)
 {
 	return (row->kind == ROW_NAMES && row->mode == NAMES_KEEP) ||
-	       (row->kind == ROW_PERF_MAPS && row->mode != 0);
+	       ((row->kind == ROW_PERF_MAPS || row->kind == ROW_CONTEXTS) && row->mode != 0);
 }
 
 static const char *take_line(struct policy_rows *rows, struct piece text)

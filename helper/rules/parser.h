@@ -28,6 +28,8 @@ enum policy_row_kind {
 	ROW_MEMORY_EXECUTABLE,
 	ROW_RUNTIME,   /* a name as of policy/grants.def */
 	ROW_PERF_MAPS, /* the broker opens no perf-PID.map; "yes" makes no row */
+	ROW_CONTEXTS,  /* the broker reads no process context; "yes" makes no row */
+	ROW_VARIABLE,  /* of environments, which the broker reads */
 	ROW_KINDS
 };
 struct policy_row {
@@ -42,7 +44,7 @@ extern const char *const policy_words[ROW_KINDS];
 #define DENY_RULES_MAX	  64u	 /* of each kind */
 #define POLICY_FILE_BYTES 65536u /* larger files are refused */
 #define POLICY_HASH_BYTES 65	 /* SHA-256 in hex, with its NUL */
-#define POLICY_ROWS_MAX	  (9 * DENY_RULES_MAX + 2 + NAMES_KINDS)
+#define POLICY_ROWS_MAX	  (9 * DENY_RULES_MAX + 3 + NAMES_KINDS + GRANT_VARIABLES_MAX)
 
 struct policy_rows {
 	struct policy_row row[POLICY_ROWS_MAX]; /* by kind, then text; without equal ones */

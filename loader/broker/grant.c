@@ -91,18 +91,18 @@ static bool is_runtime(const struct granter *granter, const char *path)
  * Returns 0 for a process of the request's generation that no deny rule covers. A process that is
  * starting a program has the family of the program before, and mappings of the next.
  */
-static int check_generation(const struct granter *granter, const struct message_grant *request,
+static int check_generation(const struct granter *granter, uint32_t pid, uint64_t generation,
 			    uint64_t *ret_family)
 {
 	struct generation process = {0};
 	int r = -EINVAL;
 
-	if (request->pid >= 1 && request->pid <= PROCESS_PID_MAX)
-		r = entry_read(granter->table.processes, &request->pid, &process);
+	if (pid >= 1 && pid <= PROCESS_PID_MAX)
+		r = entry_read(granter->table.processes, &pid, &process);
 	if (r == 0 && process.denied)
 		r = -EACCES;
-	else if (r == 0 && (process.number != request->generation || process.family == 0 ||
-			    process.mm == MM_OF_EXEC))
+	else if (r == 0 &&
+		 (process.number != generation || process.family == 0 || process.mm == MM_OF_EXEC))
 		r = -ESRCH;
 	*ret_family = process.family;
 	explicit_bzero(&process, sizeof(process)); /* process has an address of the kernel */
@@ -228,7 +228,7 @@ static int check_mapping(const struct granter *granter, const struct message_gra
 int grant_check(struct granter *granter, const struct message_grant *request,
 		struct message_object_reply *ret_reply)
 {
-	int r = check_generation(granter, request, &granter->family);
+	int r = check_generation(granter, request->pid, request->generation, &granter->family);
 
 	if (r < 0)
 		return r;
@@ -239,10 +239,20 @@ int grant_check(struct granter *granter, const struct message_grant *request,
 	if (r < 0)
 		return r;
 	/* what was looked at is still what the generation stands for */
-	r = check_generation(granter, request, &granter->family);
+	r = check_generation(granter, request->pid, request->generation, &granter->family);
 	if (r < 0)
 		return r;
 	return grant_table_make_room(&granter->table, granter->family, &granter->owner, time_now());
+}
+
+int grant_check_reading(struct granter *granter, uint32_t pid, uint64_t generation)
+{
+	uint64_t family;
+	int r = check_process(granter, pid);
+
+	if (r < 0)
+		return r;
+	return check_generation(granter, pid, generation, &family);
 }
 
 int grant_commit(const struct granter *granter)

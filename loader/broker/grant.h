@@ -2,7 +2,7 @@
 /*
  * The broker's answer to GRANT: may BPF read the memory of a process that runs code of a language's
  * runtime? The worker says where that runtime is mapped. The broker believes nothing of it, and
- * reads no byte of the process.
+ * reads no byte of the process to decide.
  */
 #ifndef KEYHOLE_LOADER_BROKER_GRANT_H
 #define KEYHOLE_LOADER_BROKER_GRANT_H
@@ -43,6 +43,12 @@ int grant_take_rule(struct granter *granter, const struct message_grant_rule *ru
  */
 int grant_check(struct granter *granter, const struct message_grant *request,
 		struct message_object_reply *ret_reply);
+/*
+ * Checks that the process is of that generation, and that neither a deny rule nor a set-id bit of
+ * its program forbids reading its memory. Returns as grant_check(). Call it once the file that is
+ * to be read is open: then the file is that of the generation.
+ */
+int grant_check_reading(struct granter *granter, uint32_t pid, uint64_t generation);
 /* Grants what the last check has found. Returns 0 or a negative errno. */
 int grant_commit(const struct granter *granter);
 

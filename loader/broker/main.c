@@ -17,6 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "loader/broker/answers.h"
+#include "loader/broker/context.h"
 #include "loader/broker/grant.h"
 #include "loader/broker/limits.h"
 #include "loader/broker/mounts.h"
@@ -30,6 +31,7 @@ struct broker {
 	struct limits limits;
 	struct mounts mounts;
 	struct granter granter;
+	struct contexts contexts;
 	bool no_code_files; /* by a rule of the policy */
 	int followed;	    /* map of struct generation by pid; read-only */
 };
@@ -90,6 +92,16 @@ static int on_code_file(struct broker *broker, const struct message *request,
 	return answer_code_file(&answerer, &request->CODE_FILE, ret_reply, ret_fd);
 }
 
+static int on_context(struct broker *broker, const struct message *request,
+		      struct message_object_reply *ret_reply, int *ret_fd)
+{
+	(void)ret_reply;
+	*ret_fd = context_answer(&broker->contexts, &request->CONTEXT);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	return 0;
+}
+
 static int commit_grant(struct broker *broker)
 {
 	return grant_commit(&broker->granter);
@@ -115,6 +127,11 @@ static uint32_t pid_of_code_file(const struct message *request)
 	return request->CODE_FILE.pid;
 }
 
+static uint32_t pid_of_context(const struct message *request)
+{
+	return request->CONTEXT.pid;
+}
+
 static uint32_t pid_of_nothing(const struct message *request)
 {
 	(void)request;
@@ -137,6 +154,7 @@ static const struct service {
 	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
 	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},
 	{MESSAGE_CODE_FILE, on_code_file, pid_of_code_file, sizeof(struct message_reply), NULL},
+	{MESSAGE_CONTEXT, on_context, pid_of_context, sizeof(struct message_reply), NULL},
 };
 
 _Static_assert(offsetof(struct message_object_reply, error) == 0 &&
@@ -214,14 +232,21 @@ static int take_maps(struct broker *broker)
 		return r;
 	broker->granter.table = (struct grant_table){message.fd, broker->followed, 0};
 	broker->granter.mounts = &broker->mounts;
+	broker->contexts.granter = &broker->granter;
+	broker->contexts.memfd_device = broker->mounts.memfd_device;
 	return 0;
 }
 
 static int take_rule(struct broker *broker, const struct message_grant_rule *rule)
 {
-	if (rule->name[0] || rule->key[0] != GRANT_RULE_NO_CODE_FILES)
+	if (rule->key[0] == GRANT_RULE_VARIABLE)
+		return environment_add_name(&broker->contexts.variables, rule->name);
+	if (rule->key[0] == GRANT_RULE_NO_CODE_FILES)
+		broker->no_code_files = true;
+	else if (rule->key[0] == GRANT_RULE_NO_CONTEXTS)
+		broker->contexts.no_contexts = true;
+	else
 		return grant_take_rule(&broker->granter, rule);
-	broker->no_code_files = true;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -14,6 +15,7 @@
 #include "policy/procmap.h"
 
 #define PATH_BYTES     80
+#define NAME_BYTES     64 /* more than a name below */
 #define PIECE_BYTES    4096
 #define MAPS_BYTES_MAX (1u << 20) /* of a list that is read to find one mapping */
 
@@ -131,13 +133,31 @@ int mapped_name(const struct mapped *mapped, char ret_path[PATH_MAX])
 	return 0;
 }
 
-/* ---- permissions --------------------------------------------------------------------------- */
+/* ---- what the kernel says of it -------------------------------------------------------------- */
 
-static int read_permissions(int maps, struct maps_line *line)
+static const char *const context_names[] = {"/memfd:OTEL_CTX (deleted)", "[anon:OTEL_CTX]",
+					    "[anon_shmem:OTEL_CTX]"};
+#define CONTEXT_NAMES (sizeof(context_names) / sizeof(*context_names))
+
+struct facts {
+	uint64_t start, end, inode;
+	uint32_t major, minor; /* of the file's device */
+	bool is_code, is_context;
+};
+
+static bool is_context(const char *name)
+{
+	for (size_t i = 0; i < CONTEXT_NAMES; i++)
+		if (strcmp(name, context_names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int find_line(int maps, struct maps_line *line)
 {
 	char piece[PIECE_BYTES];
 
-	for (size_t left = MAPS_BYTES_MAX; left >= sizeof(piece);) {
+	for (size_t total = 0; total < MAPS_BYTES_MAX;) {
 		ssize_t got = read(maps, piece, sizeof(piece));
 
 		if (got < 0)
@@ -146,47 +166,130 @@ static int read_permissions(int maps, struct maps_line *line)
 			return -ENOENT;
 		if (maps_line_take(line, piece, (size_t)got))
 			return 0;
-		left -= (size_t)got;
+		total += (size_t)got;
 	}
 	return -E2BIG;
 }
 
-static int check_text(int maps, const struct mapped *mapped)
+static int read_text(int maps, uint64_t address, struct facts *ret_facts)
 {
 	struct maps_line line;
 	int r;
 
-	maps_line_init(&line, mapped->start, mapped->end);
-	r = read_permissions(maps, &line);
+	maps_line_init(&line, address);
+	r = find_line(maps, &line);
 	if (r < 0)
 		return r;
-	if (!maps_line_is_code(&line))
-		return -EACCES;
+	*ret_facts = (struct facts){
+		.start = line.start,
+		.end = line.end,
+		.inode = line.inode,
+		.major = line.major,
+		.minor = line.minor,
+		.is_code = line.is_code,
+		.is_context = is_context(line.name),
+	};
 	return 0;
 }
 
-static int check_query(const struct mapped *mapped, const struct procmap_query *query)
+/* The kernel says -ENAMETOOLONG of a name without room, and nothing else of the mapping then. */
+static int query(int maps, struct procmap_query *query)
 {
-	if (query->start != mapped->start || query->end != mapped->end)
-		return -ENOENT;
-	if (!(query->flags & PROCMAP_EXECUTABLE))
-		return -EACCES;
+	if (ioctl(maps, PROCMAP_QUERY, query) == 0)
+		return 0;
+	if (errno != ENAMETOOLONG)
+		return -errno;
+	query->name_size = 0;
+	if (ioctl(maps, PROCMAP_QUERY, query))
+		return -errno;
 	return 0;
 }
 
-int mapped_check_code(const struct mapped *mapped)
+static int look_up(const struct mapped *mapped, struct facts *ret_facts)
 {
-	struct procmap_query query = {.size = sizeof(query), .address = mapped->start};
-	char path[PATH_BYTES];
+	char path[PATH_BYTES], name[NAME_BYTES] = "";
+	struct procmap_query asked = {.size = sizeof(asked),
+				      .address = mapped->start,
+				      .name = (uint64_t)(uintptr_t)name,
+				      .name_size = sizeof(name)};
 	guard_fd int maps = -1;
+	int r;
 
 	snprintf(path, sizeof(path), "%u/task/%u/maps", mapped->pid, mapped->thread);
 	maps = open(path, O_RDONLY | O_CLOEXEC);
 	if (maps < 0)
 		return -errno;
-	if (ioctl(maps, PROCMAP_QUERY, &query) == 0)
-		return check_query(mapped, &query);
-	if (errno == ENOTTY) /* before Linux 6.11 */
-		return check_text(maps, mapped);
-	return -errno;
+	r = query(maps, &asked);
+	if (r == -ENOTTY) /* before Linux 6.11 */
+		return read_text(maps, mapped->start, ret_facts);
+	if (r < 0)
+		return r;
+	*ret_facts = (struct facts){
+		.start = asked.start,
+		.end = asked.end,
+		.inode = asked.inode,
+		.major = asked.major,
+		.minor = asked.minor,
+		.is_code = asked.flags & PROCMAP_EXECUTABLE,
+		.is_context = asked.name_size > 0 && is_context(name),
+	};
+	return 0;
+}
+
+/* Looks the mapping up that has exactly these bounds. */
+static int look_up_whole(const struct mapped *mapped, struct facts *ret_facts)
+{
+	int r = look_up(mapped, ret_facts);
+
+	if (r < 0)
+		return r;
+	if (ret_facts->start != mapped->start || ret_facts->end != mapped->end)
+		return -ENOENT;
+	return 0;
+}
+
+int mapped_check_code(const struct mapped *mapped)
+{
+	struct facts facts;
+	int r = look_up_whole(mapped, &facts);
+
+	if (r < 0)
+		return r;
+	if (!facts.is_code)
+		return -EACCES;
+	return 0;
+}
+
+/* Returns whether no file system but the kernel's own stands behind the memory. */
+static bool is_memory(const struct facts *facts, uint64_t memfd_device)
+{
+	if (facts->inode == 0)
+		return facts->major == 0 && facts->minor == 0;
+	return makedev(facts->major, facts->minor) == memfd_device;
+}
+
+int mapped_check_context(const struct mapped *mapped, uint64_t memfd_device)
+{
+	struct facts facts;
+	int r = look_up_whole(mapped, &facts);
+
+	if (r < 0)
+		return r;
+	if (!facts.is_context)
+		return -EOPNOTSUPP;
+	if (!is_memory(&facts, memfd_device))
+		return -EACCES;
+	return 0;
+}
+
+int mapped_check_memory(const struct mapped *mapped, uint64_t memfd_device)
+{
+	struct facts facts;
+	int r = look_up(mapped, &facts);
+
+	if (r < 0)
+		return r;
+	if (mapped->end > facts.end || !is_memory(&facts, memfd_device))
+		return -EACCES;
+	return 0;
 }

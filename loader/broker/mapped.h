@@ -39,5 +39,16 @@ int mapped_name(const struct mapped *mapped, char ret_path[PATH_MAX]);
  * -ENOENT: there is none with these bounds. -E2BIG: the list of mappings is too long to tell.
  */
 int mapped_check_code(const struct mapped *mapped);
+/*
+ * Returns 0 for a mapping that the kernel names OTEL_CTX: a memfd, or memory that the process named
+ * with prctl(PR_SET_VMA). memfd_device: of all memfds. Returns a negative errno as above.
+ * -EOPNOTSUPP: the name is another. -EACCES: a file has that name.
+ */
+int mapped_check_context(const struct mapped *mapped, uint64_t memfd_device);
+/*
+ * Returns 0 for bytes start..end within one mapping of memory, with which no other file system and
+ * no device has to do: reading them waits for nobody's answer. Returns a negative errno as above.
+ */
+int mapped_check_memory(const struct mapped *mapped, uint64_t memfd_device);
 
 #endif

@@ -256,11 +256,13 @@ int mounts_init(struct mounts *mounts)
 {
 	guard_fd int fd = memfd_create("keyhole-broker", MFD_CLOEXEC);
 	struct mount_key key;
+	struct stat status;
 	int r;
 
 	*mounts = (struct mounts){0};
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status))
 		return -errno;
+	mounts->memfd_device = status.st_dev;
 	r = mount_id(fd, STATX_MNT_ID_UNIQUE, &key);
 	if (r < 0)
 		return r;

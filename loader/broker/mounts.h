@@ -10,10 +10,11 @@
 #include "loader/broker/verdicts.h"
 
 struct mounts {
-	uint64_t memfds;  /* id of the kernel's own mount for memfds, which no list has */
-	uint32_t users;	  /* inode of the first process's user namespace */
-	bool has_users;	  /* the kernel has user namespaces */
-	uint64_t refused; /* answers: -EBUSY */
+	uint64_t memfds;       /* id of the kernel's own mount for memfds, which no list has */
+	uint64_t memfd_device; /* of memfds, and of shared memory without a file (stat(2)) */
+	uint32_t users;	       /* inode of the first process's user namespace */
+	bool has_users;	       /* the kernel has user namespaces */
+	uint64_t refused;      /* answers: -EBUSY */
 	struct charges charges;
 	struct verdicts verdicts;
 };

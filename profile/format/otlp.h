@@ -101,6 +101,7 @@ int otlp_render(const struct profile *profile, const struct profile_times *times
 
 /* Writes the resource of a process into the open message. */
 #define OTLP_OWN_MAX   32u  /* attributes of struct profile_own that are taken */
+#define OTLP_TOLD_MAX  64u  /* of what a process says of itself */
 #define OTLP_OWN_BYTES 256u /* of a key or a value, with the NUL */
 void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process);
 

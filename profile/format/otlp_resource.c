@@ -5,6 +5,7 @@
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/container.h"
@@ -18,7 +19,7 @@
 							"resource")
 
 #define SERVICE_UNKNOWN "unknown_service:" /* and the executable, as OpenTelemetry's SDKs say */
-#define ATTRIBUTES_MAX	(10u + OTLP_OWN_MAX)
+#define ATTRIBUTES_MAX	(10u + OTLP_OWN_MAX + OTLP_TOLD_MAX)
 #define ISO_BYTES	64 /* more than "2026-11-26T15:19:56.123456789Z" */
 #define NS_PER_SECOND	1000000000ull
 #define DAY		86400u /* seconds */
@@ -32,6 +33,7 @@ struct attributes {
 	char service[sizeof(SERVICE_UNKNOWN) + FORMAT_NAME_MAX];
 	char path[FORMAT_NAME_MAX], host[FORMAT_NAME_MAX], created[ISO_BYTES];
 	char container[CONTAINER_ID_BYTES], pod[CONTAINER_POD_BYTES];
+	char *told; /* a copy, cut to pieces */
 	char own_key[OTLP_OWN_MAX][OTLP_OWN_BYTES], own_value[OTLP_OWN_MAX][OTLP_OWN_BYTES];
 };
 
@@ -201,6 +203,40 @@ static void add_own(const struct profile_own *own, struct attributes *attributes
 	}
 }
 
+/* ---- what the process says of itself ---- */
+
+/* What keyhole itself knows stays, but the service's name is the process's own affair. */
+static void add_told_one(struct attributes *attributes, const char *key, char *value)
+{
+	Otlp__AnyValue *known = find(attributes, key);
+
+	if (!known)
+		add_text(attributes, key, value);
+	else if (known->string_value == attributes->service)
+		known->string_value = value;
+}
+
+/* The text is clean, line by line "key=value". */
+static void add_told(const struct otlp *otlp, const struct otlp_process *process,
+		     struct attributes *attributes)
+{
+	const uint32_t id = profile_process_get(otlp->profile, process->process).attributes;
+	char *line, *rest;
+
+	attributes->told = strdup(profile_string_get(otlp->profile, id));
+	rest = attributes->told;
+	for (size_t i = 0; rest && i < OTLP_TOLD_MAX; i++) {
+		char *value;
+
+		line = strsep(&rest, "\n");
+		value = strchr(line, '=');
+		if (!value)
+			return;
+		*value = '\0';
+		add_told_one(attributes, line, value + 1);
+	}
+}
+
 void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process)
 {
 	Otlp__Resource resource = OTLP__RESOURCE__INIT;
@@ -212,9 +248,11 @@ void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process)
 	add_created(otlp, process, &attributes);
 	add_host(otlp, &attributes);
 	add_container(otlp, process, &attributes);
+	add_told(otlp, process, &attributes);
 	if (is_own(otlp->times->own, process->pid))
 		add_own(otlp->times->own, &attributes);
 	resource.n_attributes = attributes.count;
 	resource.attributes = attributes.pointer;
 	otlp_message(otlp, RESOURCE_RESOURCE, &resource.base);
+	free(attributes.told);
 }

@@ -218,6 +218,18 @@ static bool apply(struct lister *lister, struct process *process, const struct l
 	return true;
 }
 
+/* A context that was found is looked at soon. */
+static void take_context(struct process *process, const struct listing *listing)
+{
+	struct process_context *context = &process->context;
+
+	if (context->start == listing->context_start && context->end == listing->context_end)
+		return;
+	context->start = listing->context_start;
+	context->end = listing->context_end;
+	context->after = 0;
+}
+
 /* Returns false for a listing that is empty, as that of a main thread that has exited before other
  * threads is. */
 static bool take_listing(struct lister *lister, struct process *process,
@@ -231,6 +243,7 @@ static bool take_listing(struct lister *lister, struct process *process,
 		useful = listing.count > 0;
 		if (useful && apply(lister, process, &listing, now))
 			event = PROCESS_LISTED;
+		take_context(process, &listing);
 		listing_release(&listing);
 	}
 	process_step(process, event);

@@ -36,6 +36,15 @@ bool listing_mapping(const struct tracker_parts *parts, const struct tracker_map
 	return true;
 }
 
+/* The broker compares the whole name. */
+static void note_context(const struct maps_line *line, struct listing *listing)
+{
+	if (listing->context_start || !strstr(line->path, ":OTEL_CTX"))
+		return;
+	listing->context_start = line->start;
+	listing->context_end = line->end;
+}
+
 static int add_line(const struct tracker_parts *parts, const struct maps_line *line,
 		    struct listing *listing)
 {
@@ -50,6 +59,8 @@ static int add_line(const struct tracker_parts *parts, const struct maps_line *l
 	struct mapping mapping;
 	int r;
 
+	if (!line->executable)
+		note_context(line, listing);
 	if (!line->executable || !listing_mapping(parts, &told, &mapping))
 		return 0;
 	if (listing->count >= MAPPINGS_MAX) {

@@ -31,6 +31,13 @@ struct processes *processes_new(void)
 	return processes;
 }
 
+static void free_process(struct process *process)
+{
+	free(process->context.text);
+	free(process->context.variables);
+	free(process);
+}
+
 void processes_free(struct processes *processes)
 {
 	struct process *process;
@@ -41,7 +48,7 @@ void processes_free(struct processes *processes)
 	while (processes->all && (process = processes_next(processes, &cursor)) != NULL) {
 		if (process->mappings && mappings_unshare(process->mappings))
 			mappings_free(process->mappings);
-		free(process);
+		free_process(process);
 	}
 	map_free(processes->all);
 	map_free(processes->live);
@@ -126,7 +133,7 @@ void processes_remove(struct processes *processes, struct process *process)
 	map_remove(processes->all, process_slot_key(process->pid, process->generation));
 	if (map_get(processes->gone, process->pid) == process)
 		map_remove(processes->gone, process->pid);
-	free(process);
+	free_process(process);
 }
 
 struct process *processes_next(const struct processes *processes, size_t *cursor)

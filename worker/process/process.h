@@ -40,6 +40,15 @@ struct process_grant {
 	uint64_t after;	    /* time before which nobody asks again */
 };
 
+/* What the process says of itself: worker/context/contexts.h. A fork begins with nothing. */
+struct process_context {
+	uint64_t start, end;	  /* of the mapping named OTEL_CTX in the last listing, or 0 */
+	uint64_t after, gap;	  /* when to ask again */
+	bool asked;		  /* an answer about the mapping is under way */
+	bool has_asked_variables; /* of the environment */
+	char *text, *variables;	  /* attributes as of worker/context/attributes.h, or NULL; owned */
+};
+
 /* BPF keeps a sample for KEPT_FOR_NS, and walks it at one of the next interrupts. */
 #define PROCESS_WAITED_FOR (2 * KEPT_FOR_NS)
 
@@ -56,6 +65,7 @@ struct process {
 	char comm[ABI_COMM_BYTES];     /* of the main thread; empty: not known yet */
 	struct mappings *mappings;
 	struct process_grant grant;
+	struct process_context context;
 	uint32_t tid; /* of the thread that was sampled last, or 0 */
 	enum process_route route;
 	uint64_t asked; /* time of the last question for a listing, or 0 */

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/redact.h"
+#include "worker/context/contexts.h"
 #include "worker/made/names.h"
 #include "worker/process/grants.h"
 #include "worker/process/mapping.h"
@@ -49,6 +50,8 @@ enum hurry {
 	HURRY_END,
 };
 
+static void on_told(void *context, const struct process *process);
+
 struct samples *samples_new(const struct samples_parts *parts)
 {
 	const struct stack_parts stack = {
@@ -67,6 +70,8 @@ struct samples *samples_new(const struct samples_parts *parts)
 	samples->parts = *parts;
 	samples->oldest = UINT64_MAX;
 	stack_init(&samples->stack, &stack);
+	if (parts->contexts)
+		contexts_tell(parts->contexts, on_told, samples);
 	return samples;
 }
 
@@ -118,6 +123,20 @@ static void name_cgroup(struct samples *samples, uint64_t id)
 		profile_cgroup_add(profile, id, string);
 }
 
+/* Gives the profile what the process says of itself. Returns the string's id, or 0. */
+static uint32_t add_attributes(struct samples *samples, const struct process *process)
+{
+	char text[CONTEXTS_TEXT_MAX];
+	uint32_t string;
+
+	if (!samples->parts.contexts || !contexts_text(process, text))
+		return 0;
+	string = profile_string(samples->parts.profile, text);
+	if (string == PROFILE_FAILED)
+		return 0;
+	return string;
+}
+
 /* Tells the profile which program the process runs. Returns its id, or 0. */
 static uint32_t add_process(struct samples *samples, const struct process *process)
 {
@@ -131,7 +150,14 @@ static uint32_t add_process(struct samples *samples, const struct process *proce
 		added.executable = profile_string(samples->parts.profile, program->name);
 	if (added.executable == PROFILE_FAILED)
 		added.executable = 0;
+	added.attributes = add_attributes(samples, process);
 	return profile_process_add(samples->parts.profile, &added);
+}
+
+/* A process that was sampled before it told of itself is told of all the same. */
+static void on_told(void *context, const struct process *process)
+{
+	add_process(context, process);
 }
 
 static int add_sample(struct samples *samples, const struct record *head,
@@ -190,6 +216,13 @@ static bool ask_made(struct samples *samples, const struct process *process,
 	return made_names_want(samples->parts.made, process, head->time, now);
 }
 
+/* Asks what the process says of itself. No record waits for that. */
+static void ask_context(struct samples *samples, struct process *process, uint64_t now)
+{
+	if (samples->parts.contexts && contexts_want(samples->parts.contexts, process, now))
+		tracker_unknown(samples->parts.tracker, process, now);
+}
+
 /* Asks for the answers that a record lacks. Returns true when the record should wait for one. */
 static bool ask(struct samples *samples, struct process *process, const struct record *head,
 		struct missing missing, uint64_t now)
@@ -200,6 +233,7 @@ static bool ask(struct samples *samples, struct process *process, const struct r
 	if (!process)
 		return false;
 	process->tid = head->tid;
+	ask_context(samples, process, now);
 	if (lacks_listing(process, head) && tracker_unknown(tracker, process, now))
 		wait = true;
 	if (head->user_frames == 0)

@@ -16,6 +16,7 @@
 
 struct cgroups;
 struct comm_filter;
+struct contexts;
 struct functions;
 struct kernel_symbols;
 struct made_names;
@@ -41,6 +42,7 @@ struct samples_parts { /* all borrowed */
 	struct comm_filter *comm;    /* NULL: every name passes */
 	struct functions *functions; /* NULL: none */
 	struct made_names *made;     /* NULL: none */
+	struct contexts *contexts;   /* NULL: processes say nothing of themselves */
 	bool native_frames;	     /* see stack.h */
 	bool details; /* samples get their CPU and their process (struct profile_sample) */
 	uint64_t realtime_offset; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start */

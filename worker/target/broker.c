@@ -81,6 +81,19 @@ static int send_code_file(struct broker *broker, const struct target_request *re
 	return channel_send(&broker->channel, MESSAGE_CODE_FILE, &file, sizeof(file), -1);
 }
 
+static int send_context(struct broker *broker, const struct target_request *request)
+{
+	const struct message_context context = {
+		.generation = request->generation,
+		.start = request->start,
+		.end = request->end,
+		.pid = request->process.pid,
+		.thread = request->process.thread,
+	};
+
+	return channel_send(&broker->channel, MESSAGE_CONTEXT, &context, sizeof(context), -1);
+}
+
 static void read_reply(const struct message *message, struct target_reply *ret_reply)
 {
 	ret_reply->error = message->MAPS_REPLY.error;
@@ -109,6 +122,7 @@ static const struct exchange {
 	[TARGET_SEGMENT] = {send_segment, MESSAGE_SEGMENT, read_reply},
 	[TARGET_GRANT] = {send_grant, MESSAGE_GRANT, read_reply},
 	[TARGET_CODE] = {send_code_file, MESSAGE_CODE_FILE, read_reply},
+	[TARGET_CONTEXT] = {send_context, MESSAGE_CONTEXT, read_reply},
 };
 
 static void answer(struct broker *broker, struct target_reply *reply)

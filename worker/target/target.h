@@ -42,6 +42,8 @@ enum target_kind {
 	TARGET_SEGMENT, /* asks for one more segment for tables; fd is to be mapped */
 	TARGET_GRANT,	/* asks that BPF may read memory: a runtime is at start..end of `process` */
 	TARGET_CODE,	/* asks for the file in which `process` names the code that it makes */
+	/* asks for the context at start..end of `process`, or at 0, 0 for its environment's variables */
+	TARGET_CONTEXT,
 	TARGET_KIND_COUNT
 };
 
@@ -50,8 +52,8 @@ struct target_request {
 	struct target_process process; /* all but TARGET_SEGMENT */
 	uint32_t index;		       /* TARGET_SEGMENT */
 	bool want_fd;		       /* TARGET_OBJECT */
-	uint64_t start, end;	       /* TARGET_OBJECT, TARGET_GRANT; TARGET_CODE: or 0, 0 */
-	uint64_t generation;	       /* TARGET_GRANT, TARGET_CODE */
+	uint64_t start, end;	       /* TARGET_OBJECT, TARGET_GRANT; CODE, CONTEXT: or 0, 0 */
+	uint64_t generation;	       /* TARGET_GRANT, TARGET_CODE, TARGET_CONTEXT */
 	void (*done)(void *context, uint64_t key, struct target_reply *reply);
 	void *context;
 	uint64_t key;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/context/contexts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/messages.h"
+#include "worker/context/attributes.h"
+#include "worker/context/payload.h"
+#include "worker/context/variables.h"
+#include "worker/process/process.h"
+#include "worker/target/target.h"
+
+_Static_assert(CONTEXTS_TEXT_MAX >= 2 * ATTRIBUTES_BYTES_MAX, "two texts and no more");
+
+struct contexts {
+	struct contexts_parts parts;
+	bool no_variables; /* the policy names none */
+	size_t bytes;	   /* of the texts of all processes */
+	struct contexts_counts counts;
+	struct attributes attributes; /* of the answer that is read */
+	char answer[CONTEXT_BYTES_MAX];
+};
+
+struct contexts *contexts_new(const struct contexts_parts *parts)
+{
+	struct contexts *contexts = calloc(1, sizeof(*contexts));
+
+	if (contexts)
+		contexts->parts = *parts;
+	return contexts;
+}
+
+void contexts_free(struct contexts *contexts)
+{
+	free(contexts);
+}
+
+void contexts_tell(struct contexts *contexts,
+		   void (*told)(void *context, const struct process *process), void *context)
+{
+	contexts->parts.told = told;
+	contexts->parts.context = context;
+}
+
+/* ---- texts ---- */
+
+static size_t bytes_of(const char *text)
+{
+	if (!text)
+		return 0;
+	return strlen(text) + 1;
+}
+
+/* Counts the texts of all processes, of which ended ones have been freed since. */
+static size_t count_bytes(const struct contexts *contexts)
+{
+	const struct process *process;
+	size_t cursor = 0, bytes = 0;
+
+	while ((process = processes_next(contexts->parts.processes, &cursor)) != NULL)
+		bytes += bytes_of(process->context.text) + bytes_of(process->context.variables);
+	return bytes;
+}
+
+static bool has_room(struct contexts *contexts, size_t bytes)
+{
+	if (contexts->bytes + bytes <= CONTEXTS_BYTES_MAX)
+		return true;
+	contexts->bytes = count_bytes(contexts);
+	return contexts->bytes + bytes <= CONTEXTS_BYTES_MAX;
+}
+
+/* Puts what was read in the place of an older text. Returns whether they differ. */
+static bool keep(struct contexts *contexts, char **text)
+{
+	const char *read = contexts->attributes.text;
+	char *copy = NULL;
+
+	contexts->counts.left_out += contexts->attributes.left_out;
+	if (*text && strcmp(*text, read) == 0)
+		return false;
+	if (!*text && !read[0])
+		return false;
+	if (read[0] && has_room(contexts, bytes_of(read)))
+		copy = strdup(read);
+	if (read[0] && !copy)
+		contexts->counts.left_out++;
+	contexts->bytes += bytes_of(copy);
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+/* ---- answers ---- */
+
+/* Returns the number of bytes, or a negative errno. The broker has closed its end. */
+static ssize_t read_answer(struct contexts *contexts, int fd)
+{
+	size_t size = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, contexts->answer + size, sizeof(contexts->answer) - size);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got > 0)
+			size += (size_t)got;
+	} while (got != 0 && size < sizeof(contexts->answer));
+	return (ssize_t)size;
+}
+
+static struct process *find(const struct contexts *contexts, uint64_t key)
+{
+	return processes_find(contexts->parts.processes, key & PROCESS_PID_MAX,
+			      key >> PROCESS_PID_BITS);
+}
+
+static void tell(struct contexts *contexts, const struct process *process)
+{
+	if (contexts->parts.told)
+		contexts->parts.told(contexts->parts.context, process);
+}
+
+/* Forgets a mapping that is none of a context: the next listing may have another. */
+static void take_refusal(struct process_context *context, int error)
+{
+	if (error == -EPERM || error == -EACCES)
+		context->after = UINT64_MAX;
+	else if (error == -ENOENT || error == -EOPNOTSUPP || error == -EIO)
+		context->start = context->end = 0;
+}
+
+static void on_context(void *user, uint64_t key, struct target_reply *reply)
+{
+	struct contexts *contexts = user;
+	struct process *process = find(contexts, key);
+	ssize_t size;
+
+	if (!process)
+		return;
+	process->context.asked = false;
+	if (reply->error < 0) {
+		take_refusal(&process->context, reply->error);
+		return;
+	}
+	size = read_answer(contexts, reply->fd);
+	if (size < 0)
+		return;
+	contexts->attributes = (struct attributes){.used = 0};
+	contexts->counts.contexts++;
+	if (payload_read(contexts->answer, (size_t)size, &contexts->attributes) < 0)
+		contexts->counts.malformed++;
+	if (keep(contexts, &process->context.text))
+		tell(contexts, process);
+}
+
+static void on_variables(void *user, uint64_t key, struct target_reply *reply)
+{
+	struct contexts *contexts = user;
+	struct process *process = find(contexts, key);
+	ssize_t size;
+
+	contexts->no_variables |= reply->error == -EOPNOTSUPP;
+	if (!process || reply->error < 0)
+		return;
+	size = read_answer(contexts, reply->fd);
+	if (size < 0)
+		return;
+	contexts->attributes = (struct attributes){.used = 0};
+	contexts->counts.environments++;
+	variables_read(contexts->answer, (size_t)size, &contexts->attributes);
+	if (keep(contexts, &process->context.variables))
+		tell(contexts, process);
+}
+
+/* ---- questions ---- */
+
+static bool ask(struct contexts *contexts, const struct process *process, uint64_t start,
+		uint64_t end, void (*done)(void *, uint64_t, struct target_reply *))
+{
+	struct target *target = contexts->parts.target;
+	const struct target_request request = {
+		.kind = TARGET_CONTEXT,
+		.process = process_asked(process),
+		.start = start,
+		.end = end,
+		.generation = process->generation,
+		.done = done,
+		.context = contexts,
+		.key = process_slot_key(process->pid, process->generation),
+	};
+
+	return !target_is_slow(target, &request.process) && target->ask(target, &request) == 0;
+}
+
+static void put_off(struct process_context *context, uint64_t now)
+{
+	if (context->gap == 0)
+		context->gap = CONTEXTS_GAP_FIRST;
+	else
+		context->gap *= 2;
+	if (context->gap > CONTEXTS_GAP_MAX)
+		context->gap = CONTEXTS_GAP_MAX;
+	context->after = now + context->gap;
+}
+
+static void want_variables(struct contexts *contexts, struct process *process)
+{
+	struct process_context *context = &process->context;
+
+	if (context->has_asked_variables || contexts->no_variables)
+		return;
+	context->has_asked_variables = ask(contexts, process, 0, 0, on_variables);
+}
+
+bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now)
+{
+	struct process_context *context = &process->context;
+
+	if (process_state_is_ended(process->state))
+		return false;
+	want_variables(contexts, process);
+	if (now < context->after || context->asked)
+		return false;
+	if (!process_state_is_complete(process->state))
+		return false;
+	if (!context->start) {
+		const bool is_first = context->gap == 0;
+
+		put_off(context, now);
+		return !is_first; /* the first listing has just been made */
+	}
+	put_off(context, now);
+	context->asked = ask(contexts, process, context->start, context->end, on_context);
+	return false;
+}
+
+/* ---- figures ---- */
+
+bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX])
+{
+	const char *text = process->context.text, *variables = process->context.variables;
+
+	snprintf(ret_text, CONTEXTS_TEXT_MAX, "%s%s", text ? text : "", variables ? variables : "");
+	return ret_text[0] != '\0';
+}
+
+void contexts_counts(const struct contexts *contexts, struct contexts_counts *ret_counts)
+{
+	*ret_counts = contexts->counts;
+}
