@@ -166,7 +166,7 @@ struct profile_process {
 	uint32_t executable; /* string: path as the process has it, or 0 */
 	/* string: what the process says of itself, as of worker/context/attributes.h; 0: nothing */
 	uint32_t attributes;
-	uint32_t unused; /* 0: two equal processes have equal bytes */
+	uint32_t is_kernel; /* 1: a thread of the kernel, which runs no program */
 };
 
 enum reason_class { /* see bpf/counters.def */

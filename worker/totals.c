@@ -47,10 +47,11 @@ static void log_profile(const struct session_totals *totals)
 static void log_requests(const struct lanes *lanes)
 {
 	log_info("requests: %" PRIu64 " maps, %" PRIu64 " object, %" PRIu64 " segment, %" PRIu64
-		 " grant, %" PRIu64 " code file, %" PRIu64 " context",
+		 " grant, %" PRIu64 " code file, %" PRIu64 " context, %" PRIu64 " cgroups",
 		 lanes_asked(lanes, TARGET_MAPS), lanes_asked(lanes, TARGET_OBJECT),
 		 lanes_asked(lanes, TARGET_SEGMENT), lanes_asked(lanes, TARGET_GRANT),
-		 lanes_asked(lanes, TARGET_CODE), lanes_asked(lanes, TARGET_CONTEXT));
+		 lanes_asked(lanes, TARGET_CODE), lanes_asked(lanes, TARGET_CONTEXT),
+		 lanes_asked(lanes, TARGET_CGROUPS));
 }
 
 /* Spells "kernel 12, Go 0, ...". */

@@ -49,7 +49,8 @@ static int on_audit(struct auditor *auditor, const struct message_audit *audit)
 						     [MESSAGE_SEGMENT] = 1 + OPERATION_SEGMENT,
 						     [MESSAGE_GRANT] = 1 + OPERATION_GRANT,
 						     [MESSAGE_CODE_FILE] = 1 + OPERATION_CODE_FILE,
-						     [MESSAGE_CONTEXT] = 1 + OPERATION_CONTEXT};
+						     [MESSAGE_CONTEXT] = 1 + OPERATION_CONTEXT,
+						     [MESSAGE_CGROUPS] = 1 + OPERATION_CGROUPS};
 	const struct message_object_reply *answer = &audit->answer;
 	struct operations operation = {.device = answer->device,
 				       .inode = answer->inode,

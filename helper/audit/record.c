@@ -153,8 +153,8 @@ void record_write(enum audit_event event, const struct record_value *values)
 
 void record_operations(const struct operations *operations)
 {
-	static const char *const names[] = {"maps",  "object", "segment",
-					    "grant", "code",   "context"};
+	static const char *const names[] = {"maps", "object",  "segment", "grant",
+					    "code", "context", "cgroups"};
 	const char *result = operations->error == 0 ? "done"
 			     : operations->error == TALLY_SEVERAL
 				     ? "several"

@@ -40,13 +40,14 @@ static int check_process(int processes, uint32_t pid)
 	return r;
 }
 
-int answer_maps(int processes, const struct message_maps *request)
+/* Opens a file of the kernel's own about a thread of the process. */
+static int open_listing(int processes, const struct message_maps *request, const char *name)
 {
 	char path[PATH_BYTES];
 	guard_fd int fd = -1;
 	int error, r;
 
-	snprintf(path, sizeof(path), "%u/task/%u/maps", request->pid, request->thread);
+	snprintf(path, sizeof(path), "%u/task/%u/%s", request->pid, request->thread, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	error = errno;
 	r = check_process(processes, request->pid);
@@ -55,6 +56,16 @@ int answer_maps(int processes, const struct message_maps *request)
 	if (fd < 0)
 		return -error;
 	return take_fd(&fd);
+}
+
+int answer_maps(int processes, const struct message_maps *request)
+{
+	return open_listing(processes, request, "maps");
+}
+
+int answer_cgroups(int processes, const struct message_maps *request)
+{
+	return open_listing(processes, request, "cgroup");
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */

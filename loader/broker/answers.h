@@ -38,6 +38,8 @@ int segments_init(struct segments *ret_segments, int map, uint32_t first);
  * generation by pid.
  */
 int answer_maps(int processes, const struct message_maps *request);
+/* Gives the kernel's list of the control groups of the process, one for each hierarchy. */
+int answer_cgroups(int processes, const struct message_maps *request);
 /* Gives no segment twice. -EEXIST: the worker, or an earlier broker of its, has this one. */
 int answer_segment(struct segments *segments, const struct message_segment *request);
 

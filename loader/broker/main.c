@@ -46,6 +46,16 @@ static int on_maps(struct broker *broker, const struct message *request,
 	return 0;
 }
 
+static int on_cgroups(struct broker *broker, const struct message *request,
+		      struct message_object_reply *ret_reply, int *ret_fd)
+{
+	(void)ret_reply;
+	*ret_fd = answer_cgroups(broker->followed, &request->CGROUPS);
+	if (*ret_fd < 0)
+		return *ret_fd;
+	return 0;
+}
+
 static struct answerer answerer_of(struct broker *broker)
 {
 	return (struct answerer){broker->followed, &broker->limits, &broker->mounts,
@@ -112,6 +122,11 @@ static uint32_t pid_of_maps(const struct message *request)
 	return request->MAPS.pid;
 }
 
+static uint32_t pid_of_cgroups(const struct message *request)
+{
+	return request->CGROUPS.pid;
+}
+
 static uint32_t pid_of_object(const struct message *request)
 {
 	return request->OBJECT.pid;
@@ -150,6 +165,7 @@ static const struct service {
 	int (*commit)(struct broker *broker);
 } services[] = {
 	{MESSAGE_MAPS, on_maps, pid_of_maps, sizeof(struct message_reply), NULL},
+	{MESSAGE_CGROUPS, on_cgroups, pid_of_cgroups, sizeof(struct message_reply), NULL},
 	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply), NULL},
 	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
 	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},

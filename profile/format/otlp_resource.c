@@ -85,6 +85,15 @@ static const char *path_of(const struct otlp *otlp, const struct otlp_process *p
 }
 
 /*
+ * Threads of the kernel are one service: the name of a worker thread changes with its work. None has
+ * an executable.
+ */
+static void add_kernel(struct attributes *attributes)
+{
+	add_text(attributes, "service.name", SERVICE_UNKNOWN "kernel");
+}
+
+/*
  * Adds the service as well: back ends file all processes without a service under one name. The
  * conventions want the last part of the path as the name. Where the path is not known, comm has
  * the beginning of that part, unless the program has changed comm.
@@ -244,7 +253,10 @@ void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process)
 
 	attributes.count = 0;
 	add_number(&attributes, "process.pid", process->pid);
-	add_names(otlp, process, &attributes);
+	if (profile_process_get(otlp->profile, process->process).is_kernel)
+		add_kernel(&attributes);
+	else
+		add_names(otlp, process, &attributes);
 	add_created(otlp, process, &attributes);
 	add_host(otlp, &attributes);
 	add_container(otlp, process, &attributes);

@@ -49,7 +49,7 @@ static uint32_t number_program(struct intern *programs, const struct profile *pr
 {
 	struct profile_process process = profile_process_get(profile, id);
 
-	if (!process.executable && !process.created)
+	if (!process.executable && !process.created && !process.is_kernel)
 		return 0; /* nothing to tell */
 	process.generation = 0;
 	return intern_add(programs, &process, sizeof(process));

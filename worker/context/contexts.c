@@ -9,16 +9,19 @@
 
 #include "ipc/messages.h"
 #include "worker/context/attributes.h"
+#include "worker/context/hierarchies.h"
 #include "worker/context/payload.h"
 #include "worker/context/variables.h"
 #include "worker/process/process.h"
 #include "worker/target/target.h"
 
-_Static_assert(CONTEXTS_TEXT_MAX >= 2 * ATTRIBUTES_BYTES_MAX, "two texts and no more");
+/* cgroups have two attributes */
+_Static_assert(CONTEXTS_TEXT_MAX >= 2 * ATTRIBUTES_BYTES_MAX + 512, "three texts and no more");
 
 struct contexts {
 	struct contexts_parts parts;
 	bool no_variables; /* the policy names none */
+	bool no_cgroups;   /* the host has control groups of version 2 alone */
 	size_t bytes;	   /* of the texts of all processes */
 	struct contexts_counts counts;
 	struct attributes attributes; /* of the answer that is read */
@@ -62,7 +65,8 @@ static size_t count_bytes(const struct contexts *contexts)
 	size_t cursor = 0, bytes = 0;
 
 	while ((process = processes_next(contexts->parts.processes, &cursor)) != NULL)
-		bytes += bytes_of(process->context.text) + bytes_of(process->context.variables);
+		bytes += bytes_of(process->context.text) + bytes_of(process->context.variables) +
+			 bytes_of(process->context.cgroups);
 	return bytes;
 }
 
@@ -177,14 +181,32 @@ static void on_variables(void *user, uint64_t key, struct target_reply *reply)
 		tell(contexts, process);
 }
 
+static void on_cgroups(void *user, uint64_t key, struct target_reply *reply)
+{
+	struct contexts *contexts = user;
+	struct process *process = find(contexts, key);
+	ssize_t size;
+
+	if (!process || reply->error < 0)
+		return;
+	size = read_answer(contexts, reply->fd);
+	if (size < 0)
+		return;
+	contexts->attributes = (struct attributes){.used = 0};
+	if (hierarchies_read(contexts->answer, (size_t)size, &contexts->attributes) < 0)
+		contexts->no_cgroups = true;
+	if (keep(contexts, &process->context.cgroups))
+		tell(contexts, process);
+}
+
 /* ---- questions ---- */
 
-static bool ask(struct contexts *contexts, const struct process *process, uint64_t start,
-		uint64_t end, void (*done)(void *, uint64_t, struct target_reply *))
+static bool ask(struct contexts *contexts, const struct process *process, enum target_kind kind,
+		uint64_t start, uint64_t end, void (*done)(void *, uint64_t, struct target_reply *))
 {
 	struct target *target = contexts->parts.target;
 	const struct target_request request = {
-		.kind = TARGET_CONTEXT,
+		.kind = kind,
 		.process = process_asked(process),
 		.start = start,
 		.end = end,
@@ -214,7 +236,16 @@ static void want_variables(struct contexts *contexts, struct process *process)
 
 	if (context->has_asked_variables || contexts->no_variables)
 		return;
-	context->has_asked_variables = ask(contexts, process, 0, 0, on_variables);
+	context->has_asked_variables = ask(contexts, process, TARGET_CONTEXT, 0, 0, on_variables);
+}
+
+static void want_cgroups(struct contexts *contexts, struct process *process)
+{
+	struct process_context *context = &process->context;
+
+	if (context->has_asked_cgroups || contexts->no_cgroups)
+		return;
+	context->has_asked_cgroups = ask(contexts, process, TARGET_CGROUPS, 0, 0, on_cgroups);
 }
 
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now)
@@ -224,6 +255,7 @@ bool contexts_want(struct contexts *contexts, struct process *process, uint64_t 
 	if (process_state_is_ended(process->state))
 		return false;
 	want_variables(contexts, process);
+	want_cgroups(contexts, process);
 	if (now < context->after || context->asked)
 		return false;
 	if (!process_state_is_complete(process->state))
@@ -235,7 +267,8 @@ bool contexts_want(struct contexts *contexts, struct process *process, uint64_t 
 		return !is_first; /* the first listing has just been made */
 	}
 	put_off(context, now);
-	context->asked = ask(contexts, process, context->start, context->end, on_context);
+	context->asked =
+		ask(contexts, process, TARGET_CONTEXT, context->start, context->end, on_context);
 	return false;
 }
 
@@ -243,10 +276,15 @@ bool contexts_want(struct contexts *contexts, struct process *process, uint64_t 
 
 bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX])
 {
-	const char *text = process->context.text, *variables = process->context.variables;
+	const struct process_context *context = &process->context;
+	const char *const texts[] = {context->cgroups, context->text, context->variables};
+	size_t used = 0;
 
-	snprintf(ret_text, CONTEXTS_TEXT_MAX, "%s%s", text ? text : "", variables ? variables : "");
-	return ret_text[0] != '\0';
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i] && strlen(texts[i]) < CONTEXTS_TEXT_MAX - used)
+			used += (size_t)sprintf(ret_text + used, "%s", texts[i]);
+	return used > 0;
 }
 
 void contexts_counts(const struct contexts *contexts, struct contexts_counts *ret_counts)

@@ -35,6 +35,7 @@ static void free_process(struct process *process)
 {
 	free(process->context.text);
 	free(process->context.variables);
+	free(process->context.cgroups);
 	free(process);
 }
 

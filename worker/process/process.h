@@ -46,7 +46,9 @@ struct process_context {
 	uint64_t after, gap;	  /* when to ask again */
 	bool asked;		  /* an answer about the mapping is under way */
 	bool has_asked_variables; /* of the environment */
-	char *text, *variables;	  /* attributes as of worker/context/attributes.h, or NULL; owned */
+	bool has_asked_cgroups;
+	char *text, *variables,
+		*cgroups; /* attributes as of worker/context/attributes.h, or NULL; owned */
 };
 
 /* BPF keeps a sample for KEPT_FOR_NS, and walks it at one of the next interrupts. */

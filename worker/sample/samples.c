@@ -154,6 +154,17 @@ static uint32_t add_process(struct samples *samples, const struct process *proce
 	return profile_process_add(samples->parts.profile, &added);
 }
 
+/* No process's generation has this bit (struct record). A thread of the kernel has none. */
+#define KERNEL_GENERATION (1ull << 63)
+
+static uint32_t add_kernel_thread(struct samples *samples, uint32_t pid)
+{
+	const struct profile_process added = {
+		.generation = KERNEL_GENERATION | pid, .pid = pid, .is_kernel = 1};
+
+	return profile_process_add(samples->parts.profile, &added);
+}
+
 /* A process that was sampled before it told of itself is told of all the same. */
 static void on_told(void *context, const struct process *process)
 {
@@ -177,6 +188,8 @@ static int add_sample(struct samples *samples, const struct record *head,
 		sample.cpu = head->cpu + 1u;
 		if (process)
 			sample.process = add_process(samples, process);
+		else
+			sample.process = add_kernel_thread(samples, head->pid);
 	}
 	if (process) {
 		sample.cgroup = process_cgroup(process, head->time);

@@ -35,6 +35,14 @@ static int send_maps(struct broker *broker, const struct target_request *request
 	return channel_send(&broker->channel, MESSAGE_MAPS, &maps, sizeof(maps), -1);
 }
 
+static int send_cgroups(struct broker *broker, const struct target_request *request)
+{
+	const struct message_maps cgroups = {.pid = request->process.pid,
+					     .thread = request->process.thread};
+
+	return channel_send(&broker->channel, MESSAGE_CGROUPS, &cgroups, sizeof(cgroups), -1);
+}
+
 static int send_object(struct broker *broker, const struct target_request *request)
 {
 	const struct message_object object = {
@@ -123,6 +131,7 @@ static const struct exchange {
 	[TARGET_GRANT] = {send_grant, MESSAGE_GRANT, read_reply},
 	[TARGET_CODE] = {send_code_file, MESSAGE_CODE_FILE, read_reply},
 	[TARGET_CONTEXT] = {send_context, MESSAGE_CONTEXT, read_reply},
+	[TARGET_CGROUPS] = {send_cgroups, MESSAGE_CGROUPS, read_reply},
 };
 
 static void answer(struct broker *broker, struct target_reply *reply)

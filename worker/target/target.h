@@ -44,6 +44,7 @@ enum target_kind {
 	TARGET_CODE,	/* asks for the file in which `process` names the code that it makes */
 	/* asks for the context at start..end of `process`, or at 0, 0 for its environment's variables */
 	TARGET_CONTEXT,
+	TARGET_CGROUPS, /* asks for the control groups of `process`; fd is the text */
 	TARGET_KIND_COUNT
 };
 
