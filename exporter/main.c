@@ -9,6 +9,7 @@
 #include <event2/event.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -40,6 +41,7 @@ struct exporter {
 	struct event_base *base;
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
+	bool is_last;	      /* the window that came last is the profile */
 	int result;	      /* why the loop has ended, a negative errno */
 };
 
@@ -47,7 +49,7 @@ struct exporter {
 
 static int take_way(struct exporter *exporter, struct message *message)
 {
-	if (message->head.type != MESSAGE_KEEPER_PEER)
+	if (message->head.type != MESSAGE_KEEPER_PEER || exporter->server.shipper)
 		return server_take(&exporter->server, message);
 	output_keep_by(&exporter->output, message->fd);
 	return 0;
@@ -90,6 +92,7 @@ static int receive_start(struct exporter *exporter)
 }
 
 static void on_shipped(void *argument);
+static void on_read(void *argument);
 
 static int start(struct exporter *exporter)
 {
@@ -105,7 +108,7 @@ static int start(struct exporter *exporter)
 	exporter->base = loop_new();
 	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
 		return -ENOMEM;
-	server_init(&exporter->server, exporter->base, on_shipped, exporter);
+	server_init(&exporter->server, exporter->base, on_read, on_shipped, exporter);
 	r = credentials_prepare();
 	if (r < 0)
 		return r;
@@ -167,22 +170,32 @@ static int append(struct exporter *exporter, struct message *message)
 
 /*
  * Queues the bytes for the server. A window that finds no room is counted and told, and no error.
+ * Returns whether the worker may fill its file again; else on_read() follows.
  */
-static void ship(struct exporter *exporter, struct message *message)
+static bool ship(struct exporter *exporter, struct message *message)
 {
-	shipper_window(exporter->server.shipper, message->fd, message->PROFILE.bytes);
+	const int r = shipper_window(exporter->server.shipper, message->fd, message->PROFILE.bytes);
+
 	message_release(message);
+	return r <= 0;
+}
+
+static void on_read(void *argument)
+{
+	struct exporter *exporter = argument;
+
+	if (!exporter->is_last)
+		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 }
 
 static void write_window(struct exporter *exporter, struct message *window)
 {
 	int r = 0;
 
-	if (exporter->server.shipper)
-		ship(exporter, window);
-	else
+	if (!exporter->server.shipper)
 		r = append(exporter, window);
-
+	else if (!ship(exporter, window))
+		return;
 	if (r == 0)
 		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 	else
@@ -215,6 +228,7 @@ static void write_last(struct exporter *exporter, struct message *profile)
 	int r;
 
 	if (exporter->server.shipper) {
+		exporter->is_last = true;
 		ship(exporter, profile);
 		finish_shipping(exporter);
 		return;

@@ -13,6 +13,7 @@
 
 #include "exporter/net/connection.h"
 #include "exporter/reporter.h"
+#include "exporter/spool.h"
 #include "exporter/window.h"
 #include "ipc/time.h"
 
@@ -32,6 +33,7 @@ struct shipper {
 	struct receiver receiver;
 	struct credentials *credentials;
 	struct delivery *delivery;
+	struct spool *spool; /* NULL: windows are in memory alone */
 	struct reporter reporter;
 	struct connection *connection;
 	struct event *timer;
@@ -40,6 +42,7 @@ struct shipper {
 	bool stale;	  /* the connection has old certificates */
 	bool tried_again; /* this part has been sent again at once */
 	bool finishing;
+	bool held;	   /* the owner waits until the window that came last was read */
 	uint64_t deadline; /* of the link's state */
 	uint64_t finish_at;
 	uint64_t window_max;	/* bytes */
@@ -102,6 +105,7 @@ void shipper_free(struct shipper *shipper)
 	connection_free(shipper->connection);
 	if (shipper->timer)
 		event_free(shipper->timer);
+	spool_free(shipper->spool);
 	delivery_free(shipper->delivery);
 	credentials_free(shipper->credentials);
 	receiver_release(&shipper->receiver);
@@ -366,6 +370,8 @@ static bool has_finished(struct shipper *shipper)
 {
 	if (!shipper->finishing)
 		return false;
+	if (shipper->spool && spool_is_reading(shipper->spool) && time_now() < shipper->finish_at)
+		return false;
 	if (delivery_is_empty(shipper->delivery))
 		return true;
 	if (time_now() < shipper->finish_at)
@@ -385,6 +391,8 @@ static void step(struct shipper *shipper)
 		on_deadline(shipper);
 	if (shipper->stale && shipper->link == LINK_READY)
 		unlink_connection(shipper);
+	if (shipper->spool && !shipper->finishing)
+		spool_step(shipper->spool, now);
 	if (delivery_due(shipper->delivery) > now)
 		return;
 	if (shipper->link == LINK_NONE)
@@ -410,6 +418,8 @@ static void advance(struct shipper *shipper)
 	if (shipper->deadline < when || shipper->link == LINK_ASKED ||
 	    shipper->link == LINK_HANDSHAKE)
 		when = shipper->deadline;
+	if (shipper->spool && !shipper->finishing && spool_due(shipper->spool) < when)
+		when = spool_due(shipper->spool);
 	wait_until(shipper, when);
 }
 
@@ -449,10 +459,12 @@ static int add_window(struct shipper *shipper, int fd, uint64_t size)
 
 	if (size == 0)
 		return 0;
-	r = window_copy(fd, size, shipper->window_max, &bytes);
+	r = window_copy(fd, 0, size, shipper->window_max, &bytes);
 	if (r < 0)
 		return r;
-	return delivery_add(shipper->delivery, bytes, size, time_now());
+	if (shipper->spool)
+		return spool_window(shipper->spool, fd, bytes, size, time_now());
+	return delivery_add(shipper->delivery, bytes, size, 0, time_now());
 }
 
 int shipper_window(struct shipper *shipper, int fd, uint64_t size)
@@ -462,7 +474,30 @@ int shipper_window(struct shipper *shipper, int fd, uint64_t size)
 	if (r < 0)
 		reporter_tell(&shipper->reporter, NOTICE_WINDOW, LOG_LEVEL_WARNING, "window",
 			      strerror(-r));
+	shipper->held = r > 0;
 	wait_until(shipper, 0); /* the rest happens from the loop */
+	return r;
+}
+
+static void on_spool(void *owner)
+{
+	struct shipper *shipper = owner;
+
+	if (shipper->held && !spool_is_reading(shipper->spool)) {
+		shipper->held = false;
+		shipper->owner.read(shipper->owner.owner);
+	}
+	advance(shipper);
+}
+
+int shipper_spool(struct shipper *shipper, int channel)
+{
+	const struct spool_owner owner = {shipper->delivery, &shipper->reporter,
+					  shipper->window_max, on_spool, shipper};
+	int r = spool_new(shipper->base, channel, &owner, &shipper->spool);
+
+	if (r == 0)
+		wait_until(shipper, 0);
 	return r;
 }
 

@@ -188,17 +188,20 @@ static enum message_phase exporter_phase(const struct recording *rec)
 	return PHASE_START;
 }
 
-/* Gives an agent's exporter the way to a server, or to keyhole-output. */
+/* Gives an agent's exporter the way to a server, or to keyhole-output, or with a spool to both. */
 static int equip_export(struct recording *rec, struct channel *exporter)
 {
 	const struct options *options = rec->options;
+	const bool delivers = export_has_server(&options->export);
+	int r = 0;
 
 	if (!(options->given.flags & OPTIONS_AGENT))
 		return 0;
-	if (export_has_server(&options->export))
-		return export_equip(&options->export, &rec->monitor.connector, exporter);
-	return export_keep(&rec->output.channel, (enum profile_format)options->given.format,
-			   exporter);
+	if (delivers)
+		r = export_equip(&options->export, &rec->monitor.connector, exporter);
+	if (r || (delivers && !options->given.spool))
+		return r;
+	return export_keep(&options->export, &options->given, &rec->output.channel, exporter);
 }
 
 int equip_exporter(struct recording *rec)

@@ -110,12 +110,15 @@ static int send_files(const struct export *export, struct channel *exporter)
 	return 0;
 }
 
-int export_keep(struct channel *output, enum profile_format format, struct channel *exporter)
+int export_keep(const struct export *export, const struct message_options *options,
+		struct channel *output, struct channel *exporter)
 {
-	const struct message_keeper keeper = {.format = format};
+	struct message_keeper keeper = {.format = options->format};
 	const struct link link = {MESSAGE_KEEPER_PEER, MESSAGE_WINDOWS_PEER, &keeper,
 				  sizeof(keeper)};
 
+	if (export_has_server(export))
+		keeper.spool = options->spool;
 	return link_make(&link, exporter, output);
 }
 

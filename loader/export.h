@@ -32,8 +32,12 @@ int export_take(struct export *export, struct channel *options, struct message *
 /* Starts keyhole-connector and waits until it is confined. Explains a failure. */
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
 
-/* Gives an exporter a channel to keyhole-output, for windows of the format. 0, a negative errno. */
-int export_keep(struct channel *output, enum profile_format format, struct channel *exporter);
+/*
+ * Gives an exporter a channel to keyhole-output, for windows of the format or for the spool. 0, a
+ * negative errno.
+ */
+int export_keep(const struct export *export, const struct message_options *options,
+		struct channel *output, struct channel *exporter);
 
 /*
  * Gives an exporter the destination, and a channel to keyhole-connector. Returns 0 or a negative

@@ -163,7 +163,7 @@ static void make_shipper(struct driver *driver)
 	const struct endpoint *endpoint = &driver->settings.endpoint;
 	const struct delivery_limits limits = {endpoint->queue_bytes, endpoint->queue_ns,
 					       endpoint->request_bytes};
-	const struct shipper_owner owner = {ask, finished, driver, driver};
+	const struct shipper_owner owner = {ask, NULL, finished, driver, driver};
 	struct receiver receiver;
 
 	errno = -receiver_take(&receiver, endpoint);

@@ -33,7 +33,7 @@ static size_t add(struct delivery *delivery, uint32_t samples, uint64_t now, int
 		.resources = 1, .samples = samples, .timestamps = 1, .seed = samples};
 	struct buffer window = build_request(&how);
 
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, now), expected);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, now), expected);
 	return window.size;
 }
 
@@ -218,7 +218,7 @@ static void test_delivery__windows_that_are_none(void **state)
 	struct delivery *delivery = delivery_new(&roomy, 1);
 
 	(void)state;
-	assert_int_equal(delivery_add(delivery, copy("garbage"), 7, 0), -EBADMSG);
+	assert_int_equal(delivery_add(delivery, copy("garbage"), 7, 0, 0), -EBADMSG);
 	assert_int_equal(delivery_counts(delivery)->windows_malformed, 1);
 	add(delivery, 0, 0, 0); /* nobody is sent a window without samples */
 	assert_int_equal(delivery_counts(delivery)->windows_empty, 1);
@@ -242,7 +242,7 @@ static void test_delivery__splits_before_the_limit(void **state)
 	assert_int_equal(request_sums_add(&whole, window.bytes, window.size), 0);
 	limits.request_bytes = window.size / 3;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	for (; delivery_next(delivery, 0, &part); count++) {
 		assert_true(part.size <= limits.request_bytes);
 		assert_int_equal(request_sums_add(&parts, part.bytes, part.size), 0);
@@ -316,7 +316,7 @@ static void test_delivery__a_sample_that_fits_no_request(void **state)
 	(void)state;
 	limits.request_bytes = 100000;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	assert_int_equal(send_to(delivery, SIZE_MAX), 0);
 	assert_int_equal(delivery_counts(delivery)->events_too_large, 80000);
 	finish(delivery);
@@ -348,7 +348,7 @@ static void test_delivery__a_window_that_cannot_be_split(void **state)
 	build_text(&window, 1, "\x12\x06\x12\x04\x12\x02\x08\x7f"); /* a sample of stack 127 */
 	limits.request_bytes = window.size - 1;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	assert_int_equal(send_to(delivery, SIZE_MAX), 0);
 	assert_int_equal(delivery_counts(delivery)->windows_malformed, 1);
 	finish(delivery);
