@@ -19,6 +19,7 @@
 #define PREFIX	   "keyhole-spool-"
 #define DIGITS	   16 /* of an id: names sort as ids do */
 #define NAME_BYTES (sizeof(PREFIX) + DIGITS)
+#define BLOCK	   4096u /* of a disk: a file takes no less, which bounds how many there are */
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -57,7 +58,12 @@ static void release(struct dirent **entries, int count)
 		free(entries);
 }
 
-/* Returns the size of a regular file, and whether it is too old; 0 for another one. */
+static uint64_t in_blocks(uint64_t size)
+{
+	return (size + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* Returns what a regular file takes, and whether it is too old; 0 for another one. */
 static uint64_t look(const char *name, time_t now, bool *ret_is_old)
 {
 	struct stat status;
@@ -66,7 +72,7 @@ static uint64_t look(const char *name, time_t now, bool *ret_is_old)
 	if (lstat(name, &status) || !S_ISREG(status.st_mode))
 		return 0;
 	*ret_is_old = status.st_mtime + SPOOL_SECONDS < now;
-	return (uint64_t)status.st_size;
+	return in_blocks((uint64_t)status.st_size);
 }
 
 /* Returns how many events a file says that it has. */
@@ -123,7 +129,7 @@ int spool_write(struct spool *spool, int memfd, const struct message_spool *wind
 		.events = window->events,
 		.checksum = window->checksum,
 	};
-	const uint64_t size = sizeof(head) + window->bytes;
+	const uint64_t size = in_blocks(sizeof(head) + window->bytes);
 	char name[NAME_BYTES];
 	int r = window_file_check(memfd, window->bytes);
 

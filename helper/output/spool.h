@@ -16,7 +16,7 @@
 #define SPOOL_SECONDS (24 * 3600) /* that a file stays: receivers refuse older profiles */
 
 struct spool {
-	uint64_t most; /* bytes of all files together */
+	uint64_t most; /* bytes of all files together, each in blocks of 4 KiB */
 	/* what had to go, for room or by its age, since spool_take_pushed() */
 	uint32_t pushed_windows;
 	uint64_t pushed_events;

@@ -398,9 +398,62 @@ static void test_delivery__one_notice_a_minute(void **state)
 	assert_true(notice_due(&notices, NOTICE_RETRY, 62 * SECOND, &left_out));
 }
 
+/* ---- windows with a file on disk ---- */
+
+static uint64_t forgotten[8];
+static size_t forgotten_count;
+
+static void note_forgotten(void *owner, uint64_t id)
+{
+	assert_null(owner);
+	forgotten[forgotten_count++] = id;
+}
+
+static void add_named(struct delivery *delivery, uint64_t id, uint64_t now)
+{
+	const struct build_request how = {
+		.resources = 1, .samples = 10, .timestamps = 1, .seed = 1};
+	struct buffer window = build_request(&how);
+
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, id, now), 0);
+}
+
+/* A file goes when the server has its window, or never takes it, and stays otherwise. */
+static void test_delivery__windows_on_disk(void **state)
+{
+	struct delivery *delivery = delivery_new(&roomy, 1);
+	const struct delivery_counts *counts = delivery_counts(delivery);
+
+	(void)state;
+	forgotten_count = 0;
+	delivery_set_spool(delivery, note_forgotten, NULL);
+	for (uint64_t id = 1; id <= 4; id++)
+		add_named(delivery, id, id * SECOND);
+	assert_int_equal(delivery_events_of(delivery, 4), 10);
+	assert_int_equal(delivery_events_of(delivery, 5), 0);
+	next(delivery, 5 * SECOND);
+	delivery_judge(delivery, &delivered, 5 * SECOND);
+	next(delivery, 5 * SECOND);
+	delivery_judge(delivery, &refused, 5 * SECOND);
+	assert_int_equal(forgotten_count, 2);
+	assert_int_equal(forgotten[0], 1);
+	assert_int_equal(forgotten[1], 2);
+	delivery_expire(delivery, 303 * SECOND); /* the third */
+	assert_int_equal(counts->events_spooled, 10);
+	delivery_unname(delivery, 4);
+	delivery_abandon(delivery);
+	assert_int_equal(counts->events_expired, 10);
+	add_named(delivery, 6, 304 * SECOND);
+	delivery_abandon(delivery);
+	assert_int_equal(counts->events_spooled, 20);
+	assert_int_equal(forgotten_count, 2);
+	delivery_free(delivery);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_delivery__windows_on_disk),
 		cmocka_unit_test(test_delivery__one_after_another),
 		cmocka_unit_test(test_delivery__retries_with_growing_waits),
 		cmocka_unit_test(test_delivery__waits_as_long_as_the_server_says),
