@@ -16,6 +16,7 @@
 #include "exporter/server.h"
 #include "exporter/output.h"
 #include "ipc/channel.h"
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
 
@@ -42,6 +43,7 @@ struct exporter {
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
 	bool is_last;	      /* the window that came last is the profile */
+	bool is_ending;	      /* FINISH came: there is no other worker */
 	int result;	      /* why the loop has ended, a negative errno */
 };
 
@@ -138,12 +140,18 @@ static int say_written(struct exporter *exporter, int error)
 	return channel_send(&exporter->loader, MESSAGE_WRITTEN, &written, sizeof(written), -1);
 }
 
+static void leave_worker(struct exporter *exporter)
+{
+	if (exporter->on_worker)
+		event_del(exporter->on_worker);
+}
+
 /* Tells the loader how the export ended. From then on the exporter waits for the loader's end. */
 static void conclude(struct exporter *exporter, int error)
 {
 	int r = say_written(exporter, error);
 
-	event_del(exporter->on_worker);
+	leave_worker(exporter);
 	event_del(exporter->on_output);
 	if (r < 0)
 		stop(exporter, r);
@@ -205,7 +213,7 @@ static void write_window(struct exporter *exporter, struct message *window)
 /* Sends what is queued. on_shipped() follows. */
 static void finish_shipping(struct exporter *exporter)
 {
-	event_del(exporter->on_worker);
+	leave_worker(exporter);
 	shipper_finish(exporter->server.shipper, FINISH_MS);
 }
 
@@ -269,6 +277,17 @@ static void lose_worker(struct exporter *exporter)
 	finish_shipping(exporter);
 }
 
+/*
+ * What the worker handed over stays in the queue. The loader gives another worker, which has no part
+ * in it, or FINISH.
+ */
+static void await_worker(struct exporter *exporter)
+{
+	event_free(exporter->on_worker);
+	exporter->on_worker = NULL;
+	channel_release(&exporter->worker);
+}
+
 static void on_worker(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;
@@ -281,35 +300,13 @@ static void on_worker(int fd, short what, void *argument)
 		on_message(exporter, &message);
 	else if (r == -EPIPE && exporter->draft.fd >= 0)
 		write_last(exporter, &exporter->draft); /* the worker can send no more */
-	else if (r == -EPIPE && exporter->server.shipper)
+	else if (r == -EPIPE && exporter->server.shipper && exporter->is_ending)
 		lose_worker(exporter);
+	else if (r == -EPIPE && exporter->server.shipper)
+		await_worker(exporter);
 	else if (r < 0)
 		stop(exporter, r);
 }
-
-/*
- * Takes what comes of a profile only from FINISH on. A worker that was taken over could otherwise
- * have the exporter write into an output that the next worker writes to. Ends the exporter when the
- * loader ends.
- */
-static void on_loader(int fd, short what, void *argument)
-{
-	struct exporter *exporter = argument;
-	struct message message;
-	int r = channel_receive(&exporter->loader, &message);
-
-	(void)fd;
-	(void)what;
-	if (r == 0)
-		return;
-	if (r < 0) {
-		stop(exporter, r);
-		return;
-	}
-	exporter->worker.phase = PHASE_FINISH; /* the loader sends FINISH alone here */
-}
-
-/* ---- loop ---- */
 
 static struct event *new_event(struct exporter *exporter, int fd, short what,
 			       event_callback_fn callback, enum priority priority)
@@ -321,19 +318,91 @@ static struct event *new_event(struct exporter *exporter, int fd, short what,
 	return event;
 }
 
+static int watch_worker(struct exporter *exporter)
+{
+	exporter->on_worker =
+		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);
+	if (!exporter->on_worker || event_add(exporter->on_worker, NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Takes what a worker that has ended still sent: its end may come after its successor. */
+static void drain_worker(struct exporter *exporter)
+{
+	struct message message;
+
+	while (channel_receive(&exporter->worker, &message) > 0)
+		on_message(exporter, &message);
+	await_worker(exporter);
+}
+
+/* Takes another worker in place of one that has ended. */
+static int take_worker(struct exporter *exporter, struct message *message)
+{
+	if (!exporter->server.shipper || exporter->is_ending)
+		return -EPROTO;
+	if (exporter->worker.fd >= 0)
+		drain_worker(exporter);
+	channel_init(&exporter->worker, take_fd(&message->fd), PARTY_EXPORTER, PARTY_WORKER);
+	exporter->worker.phase = PHASE_RUN;
+	return watch_worker(exporter);
+}
+
+/*
+ * Takes what comes of a profile only from FINISH on. A worker that was taken over could otherwise
+ * have the exporter write into an output that the next worker writes to.
+ */
+static int on_loaders_message(struct exporter *exporter, struct message *message)
+{
+	switch (message->head.type) {
+	case MESSAGE_FINISH:
+		exporter->worker.phase = PHASE_FINISH;
+		exporter->is_ending = true;
+		if (exporter->worker.fd < 0)
+			lose_worker(exporter);
+		return 0;
+	case MESSAGE_PROFILE_PEER:
+		return take_worker(exporter, message);
+	default: /* the loader sends CREDENTIAL alone besides */
+		return server_take(&exporter->server, message);
+	}
+}
+
+/* Ends the exporter when the loader ends. */
+static void on_loader(int fd, short what, void *argument)
+{
+	struct exporter *exporter = argument;
+	struct message message;
+	int r = channel_receive(&exporter->loader, &message);
+
+	(void)fd;
+	(void)what;
+	if (r == 0)
+		return;
+	if (r > 0) {
+		r = on_loaders_message(exporter, &message);
+		message_release(&message);
+	}
+	if (r < 0)
+		stop(exporter, r);
+}
+
+/* ---- loop ---- */
+
 static int run(struct exporter *exporter)
 {
 	struct event *loader =
 		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_LOADER);
 
-	exporter->on_worker =
-		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);
+	int r = watch_worker(exporter);
+
+	if (r < 0)
+		return r;
 	/* Edges alone: a pipe can be written to nearly always. */
 	exporter->on_output = new_event(exporter, exporter->output.fd, EV_WRITE | EV_ET, on_output,
 					PRIORITY_OUTPUT);
-	if (!loader || !exporter->on_worker || !exporter->on_output)
-		return -ENOMEM;
-	if (event_add(loader, NULL) < 0 || event_add(exporter->on_worker, NULL) < 0)
+	if (!loader || !exporter->on_output || event_add(loader, NULL) < 0)
 		return -ENOMEM;
 	/* A regular file cannot be watched (EPERM), and nobody can close it either. */
 	if (!exporter->server.shipper)

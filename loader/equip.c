@@ -212,8 +212,11 @@ int equip_exporter(struct recording *rec)
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
 	const struct message_output output = {.phase = exporter_phase(rec)};
-	int r = channel_send(exporter, MESSAGE_OUTPUT, &output, sizeof(output), rec->output.fd);
+	int r;
 
+	if (exporter->phase != PHASE_START) /* it has outlived a worker */
+		return link_make(&link, exporter, worker);
+	r = channel_send(exporter, MESSAGE_OUTPUT, &output, sizeof(output), rec->output.fd);
 	if (r)
 		return r;
 	r = equip_export(rec, exporter);
