@@ -31,7 +31,7 @@ struct shipper {
 	struct event_base *base;
 	struct shipper_owner owner;
 	struct receiver receiver;
-	struct credentials *credentials;
+	struct credentials *credentials; /* NULL: there is no TLS */
 	struct delivery *delivery;
 	struct spool *spool; /* NULL: windows are in memory alone */
 	struct reporter reporter;
@@ -82,7 +82,8 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 	shipper->window_max = limits->queue_bytes;
 	shipper->receiver = *receiver;
 	shipper->reporter.server = shipper->receiver.authority;
-	shipper->credentials = credentials_new();
+	if (shipper->receiver.tls)
+		shipper->credentials = credentials_new();
 	shipper->delivery = delivery_new(limits, seed());
 	shipper->timer = evtimer_new(base, on_timer, shipper);
 	shipper->deadline = DELIVERY_NEVER;
@@ -90,7 +91,8 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 		shipper_free(shipper);
 		return -EINVAL;
 	}
-	if (!shipper->credentials || !shipper->delivery || !shipper->timer) {
+	if (!shipper->credentials != !shipper->receiver.tls || !shipper->delivery ||
+	    !shipper->timer) {
 		shipper_free(shipper);
 		return -ENOMEM;
 	}
@@ -311,13 +313,37 @@ static void send_again(struct shipper *shipper)
 	delivery_hurry(shipper->delivery);
 }
 
+/*
+ * Sends the part again, less compressed, and all later ones like that. Every server must take gzip,
+ * and not every server does.
+ */
+static void unpack(struct shipper *shipper, struct verdict *verdict)
+{
+	static const enum codec less[CODECS] = {
+		[CODEC_ZSTD] = CODEC_GZIP, [CODEC_GZIP] = CODEC_IDENTITY};
+	enum codec *codec = &shipper->receiver.compression;
+
+	log_warning("export: %s: %s; requests have %s from now on, not %s",
+		    shipper->receiver.authority, verdict->text, codec_name(less[*codec]),
+		    codec_name(*codec));
+	counts(shipper)->encodings_refused++;
+	*codec = less[*codec];
+	shipper->packed_serial = 0;
+	verdict->outcome = OUTCOME_RETRY;
+	delivery_judge(shipper->delivery, verdict, time_now());
+	delivery_hurry(shipper->delivery);
+}
+
 static void judge(struct shipper *shipper, const char *reason)
 {
 	struct verdict verdict;
 
 	verdict_of(&shipper->answer, shipper->receiver.protocol, time(NULL), reason,
 		   &shipper->scratch, &verdict);
-	settle(shipper, &verdict);
+	if (verdict.packing && shipper->receiver.compression != CODEC_IDENTITY)
+		unpack(shipper, &verdict);
+	else
+		settle(shipper, &verdict);
 }
 
 static void on_answer(struct shipper *shipper)
@@ -439,9 +465,12 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 		[CREDENTIAL_CERTIFICATE] = "client certificate",
 		[CREDENTIAL_KEY] = "client key",
 	};
-	int r = credentials_read(shipper->credentials, kind, fd);
 	char reason[96];
+	int r;
 
+	if (!shipper->credentials) /* of no use without TLS */
+		return 0;
+	r = credentials_read(shipper->credentials, kind, fd);
 	if (r == 0) {
 		shipper->stale = shipper->connection;
 		advance(shipper);
