@@ -9,12 +9,14 @@
 #include <event2/event.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/loop.h"
 #include "exporter/server.h"
 #include "exporter/output.h"
 #include "ipc/channel.h"
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "policy/policy.h"
 
@@ -40,6 +42,8 @@ struct exporter {
 	struct event_base *base;
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
+	bool is_last;	      /* the window that came last is the profile */
+	bool is_ending;	      /* FINISH came: there is no other worker */
 	int result;	      /* why the loop has ended, a negative errno */
 };
 
@@ -47,7 +51,7 @@ struct exporter {
 
 static int take_way(struct exporter *exporter, struct message *message)
 {
-	if (message->head.type != MESSAGE_KEEPER_PEER)
+	if (message->head.type != MESSAGE_KEEPER_PEER || exporter->server.shipper)
 		return server_take(&exporter->server, message);
 	output_keep_by(&exporter->output, message->fd);
 	return 0;
@@ -90,6 +94,7 @@ static int receive_start(struct exporter *exporter)
 }
 
 static void on_shipped(void *argument);
+static void on_read(void *argument);
 
 static int start(struct exporter *exporter)
 {
@@ -105,10 +110,8 @@ static int start(struct exporter *exporter)
 	exporter->base = loop_new();
 	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
 		return -ENOMEM;
-	server_init(&exporter->server, exporter->base, on_shipped, exporter);
-	r = credentials_prepare();
-	if (r < 0)
-		return r;
+	server_init(&exporter->server, exporter->base, on_read, on_shipped, exporter);
+	credentials_prepare();
 	policy_confine(ROLE_EXPORTER, &layers);
 	r = channel_send_ready(&exporter->loader, layers.lacking, layers.proven);
 	if (r < 0)
@@ -135,12 +138,18 @@ static int say_written(struct exporter *exporter, int error)
 	return channel_send(&exporter->loader, MESSAGE_WRITTEN, &written, sizeof(written), -1);
 }
 
+static void leave_worker(struct exporter *exporter)
+{
+	if (exporter->on_worker)
+		event_del(exporter->on_worker);
+}
+
 /* Tells the loader how the export ended. From then on the exporter waits for the loader's end. */
 static void conclude(struct exporter *exporter, int error)
 {
 	int r = say_written(exporter, error);
 
-	event_del(exporter->on_worker);
+	leave_worker(exporter);
 	event_del(exporter->on_output);
 	if (r < 0)
 		stop(exporter, r);
@@ -167,22 +176,32 @@ static int append(struct exporter *exporter, struct message *message)
 
 /*
  * Queues the bytes for the server. A window that finds no room is counted and told, and no error.
+ * Returns whether the worker may fill its file again; else on_read() follows.
  */
-static void ship(struct exporter *exporter, struct message *message)
+static bool ship(struct exporter *exporter, struct message *message)
 {
-	shipper_window(exporter->server.shipper, message->fd, message->PROFILE.bytes);
+	const int r = shipper_window(exporter->server.shipper, message->fd, message->PROFILE.bytes);
+
 	message_release(message);
+	return r <= 0;
+}
+
+static void on_read(void *argument)
+{
+	struct exporter *exporter = argument;
+
+	if (!exporter->is_last)
+		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 }
 
 static void write_window(struct exporter *exporter, struct message *window)
 {
 	int r = 0;
 
-	if (exporter->server.shipper)
-		ship(exporter, window);
-	else
+	if (!exporter->server.shipper)
 		r = append(exporter, window);
-
+	else if (!ship(exporter, window))
+		return;
 	if (r == 0)
 		channel_send_bare(&exporter->worker, MESSAGE_WINDOW_WRITTEN, -1);
 	else
@@ -192,7 +211,7 @@ static void write_window(struct exporter *exporter, struct message *window)
 /* Sends what is queued. on_shipped() follows. */
 static void finish_shipping(struct exporter *exporter)
 {
-	event_del(exporter->on_worker);
+	leave_worker(exporter);
 	shipper_finish(exporter->server.shipper, FINISH_MS);
 }
 
@@ -215,6 +234,7 @@ static void write_last(struct exporter *exporter, struct message *profile)
 	int r;
 
 	if (exporter->server.shipper) {
+		exporter->is_last = true;
 		ship(exporter, profile);
 		finish_shipping(exporter);
 		return;
@@ -255,6 +275,17 @@ static void lose_worker(struct exporter *exporter)
 	finish_shipping(exporter);
 }
 
+/*
+ * What the worker handed over stays in the queue. The loader gives another worker, which has no part
+ * in it, or FINISH.
+ */
+static void await_worker(struct exporter *exporter)
+{
+	event_free(exporter->on_worker);
+	exporter->on_worker = NULL;
+	channel_release(&exporter->worker);
+}
+
 static void on_worker(int fd, short what, void *argument)
 {
 	struct exporter *exporter = argument;
@@ -267,35 +298,13 @@ static void on_worker(int fd, short what, void *argument)
 		on_message(exporter, &message);
 	else if (r == -EPIPE && exporter->draft.fd >= 0)
 		write_last(exporter, &exporter->draft); /* the worker can send no more */
-	else if (r == -EPIPE && exporter->server.shipper)
+	else if (r == -EPIPE && exporter->server.shipper && exporter->is_ending)
 		lose_worker(exporter);
+	else if (r == -EPIPE && exporter->server.shipper)
+		await_worker(exporter);
 	else if (r < 0)
 		stop(exporter, r);
 }
-
-/*
- * Takes what comes of a profile only from FINISH on. A worker that was taken over could otherwise
- * have the exporter write into an output that the next worker writes to. Ends the exporter when the
- * loader ends.
- */
-static void on_loader(int fd, short what, void *argument)
-{
-	struct exporter *exporter = argument;
-	struct message message;
-	int r = channel_receive(&exporter->loader, &message);
-
-	(void)fd;
-	(void)what;
-	if (r == 0)
-		return;
-	if (r < 0) {
-		stop(exporter, r);
-		return;
-	}
-	exporter->worker.phase = PHASE_FINISH; /* the loader sends FINISH alone here */
-}
-
-/* ---- loop ---- */
 
 static struct event *new_event(struct exporter *exporter, int fd, short what,
 			       event_callback_fn callback, enum priority priority)
@@ -307,19 +316,91 @@ static struct event *new_event(struct exporter *exporter, int fd, short what,
 	return event;
 }
 
+static int watch_worker(struct exporter *exporter)
+{
+	exporter->on_worker =
+		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);
+	if (!exporter->on_worker || event_add(exporter->on_worker, NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Takes what a worker that has ended still sent: its end may come after its successor. */
+static void drain_worker(struct exporter *exporter)
+{
+	struct message message;
+
+	while (channel_receive(&exporter->worker, &message) > 0)
+		on_message(exporter, &message);
+	await_worker(exporter);
+}
+
+/* Takes another worker in place of one that has ended. */
+static int take_worker(struct exporter *exporter, struct message *message)
+{
+	if (!exporter->server.shipper || exporter->is_ending)
+		return -EPROTO;
+	if (exporter->worker.fd >= 0)
+		drain_worker(exporter);
+	channel_init(&exporter->worker, take_fd(&message->fd), PARTY_EXPORTER, PARTY_WORKER);
+	exporter->worker.phase = PHASE_RUN;
+	return watch_worker(exporter);
+}
+
+/*
+ * Takes what comes of a profile only from FINISH on. A worker that was taken over could otherwise
+ * have the exporter write into an output that the next worker writes to.
+ */
+static int on_loaders_message(struct exporter *exporter, struct message *message)
+{
+	switch (message->head.type) {
+	case MESSAGE_FINISH:
+		exporter->worker.phase = PHASE_FINISH;
+		exporter->is_ending = true;
+		if (exporter->worker.fd < 0)
+			lose_worker(exporter);
+		return 0;
+	case MESSAGE_PROFILE_PEER:
+		return take_worker(exporter, message);
+	default: /* the loader sends CREDENTIAL alone besides */
+		return server_take(&exporter->server, message);
+	}
+}
+
+/* Ends the exporter when the loader ends. */
+static void on_loader(int fd, short what, void *argument)
+{
+	struct exporter *exporter = argument;
+	struct message message;
+	int r = channel_receive(&exporter->loader, &message);
+
+	(void)fd;
+	(void)what;
+	if (r == 0)
+		return;
+	if (r > 0) {
+		r = on_loaders_message(exporter, &message);
+		message_release(&message);
+	}
+	if (r < 0)
+		stop(exporter, r);
+}
+
+/* ---- loop ---- */
+
 static int run(struct exporter *exporter)
 {
 	struct event *loader =
 		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_LOADER);
 
-	exporter->on_worker =
-		new_event(exporter, exporter->worker.fd, EV_READ, on_worker, PRIORITY_MESSAGES);
+	int r = watch_worker(exporter);
+
+	if (r < 0)
+		return r;
 	/* Edges alone: a pipe can be written to nearly always. */
 	exporter->on_output = new_event(exporter, exporter->output.fd, EV_WRITE | EV_ET, on_output,
 					PRIORITY_OUTPUT);
-	if (!loader || !exporter->on_worker || !exporter->on_output)
-		return -ENOMEM;
-	if (event_add(loader, NULL) < 0 || event_add(exporter->on_worker, NULL) < 0)
+	if (!loader || !exporter->on_output || event_add(loader, NULL) < 0)
 		return -ENOMEM;
 	/* A regular file cannot be watched (EPERM), and nobody can close it either. */
 	if (!exporter->server.shipper)

@@ -12,11 +12,14 @@
 #define REQUEST_BYTES_MIN DELIVERY_PART_MIN
 #define REQUEST_BYTES_MAX (64u << 20)
 
-void server_init(struct server *ret_server, struct event_base *base, void (*finished)(void *owner),
-		 void *owner)
+void server_init(struct server *ret_server, struct event_base *base, void (*read)(void *owner),
+		 void (*finished)(void *owner), void *owner)
 {
-	*ret_server = (struct server){
-		.base = base, .finished = finished, .owner = owner, .connector = {.fd = -1}};
+	*ret_server = (struct server){.base = base,
+				      .read = read,
+				      .finished = finished,
+				      .owner = owner,
+				      .connector = {.fd = -1}};
 }
 
 void server_release(struct server *server)
@@ -73,7 +76,8 @@ static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 
 static int new_shipper(struct server *server, const struct endpoint *endpoint)
 {
-	const struct shipper_owner owner = {ask, server->finished, server, server->owner};
+	const struct shipper_owner owner = {ask, server->read, server->finished, server,
+					    server->owner};
 	const struct delivery_limits limits = {
 		.queue_bytes = endpoint->queue_bytes,
 		.queue_ns = endpoint->queue_ns,
@@ -138,6 +142,8 @@ static int take(struct server *server, struct message *message)
 		return take_credential(server, message);
 	if (message->head.type == MESSAGE_CONNECTOR_PEER)
 		return take_connector(server, message);
+	if (message->head.type == MESSAGE_KEEPER_PEER)
+		return shipper_spool(server->shipper, take_fd(&message->fd));
 	return -EPROTO;
 }
 

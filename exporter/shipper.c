@@ -13,6 +13,7 @@
 
 #include "exporter/net/connection.h"
 #include "exporter/reporter.h"
+#include "exporter/spool.h"
 #include "exporter/window.h"
 #include "ipc/time.h"
 
@@ -30,8 +31,9 @@ struct shipper {
 	struct event_base *base;
 	struct shipper_owner owner;
 	struct receiver receiver;
-	struct credentials *credentials;
+	struct credentials *credentials; /* NULL: there is no TLS */
 	struct delivery *delivery;
+	struct spool *spool; /* NULL: windows are in memory alone */
 	struct reporter reporter;
 	struct connection *connection;
 	struct event *timer;
@@ -40,6 +42,7 @@ struct shipper {
 	bool stale;	  /* the connection has old certificates */
 	bool tried_again; /* this part has been sent again at once */
 	bool finishing;
+	bool held;	   /* the owner waits until the window that came last was read */
 	uint64_t deadline; /* of the link's state */
 	uint64_t finish_at;
 	uint64_t window_max;	/* bytes */
@@ -79,7 +82,8 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 	shipper->window_max = limits->queue_bytes;
 	shipper->receiver = *receiver;
 	shipper->reporter.server = shipper->receiver.authority;
-	shipper->credentials = credentials_new();
+	if (shipper->receiver.tls)
+		shipper->credentials = credentials_new();
 	shipper->delivery = delivery_new(limits, seed());
 	shipper->timer = evtimer_new(base, on_timer, shipper);
 	shipper->deadline = DELIVERY_NEVER;
@@ -87,7 +91,8 @@ int shipper_new(struct event_base *base, struct receiver *receiver,
 		shipper_free(shipper);
 		return -EINVAL;
 	}
-	if (!shipper->credentials || !shipper->delivery || !shipper->timer) {
+	if (!shipper->credentials != !shipper->receiver.tls || !shipper->delivery ||
+	    !shipper->timer) {
 		shipper_free(shipper);
 		return -ENOMEM;
 	}
@@ -102,6 +107,7 @@ void shipper_free(struct shipper *shipper)
 	connection_free(shipper->connection);
 	if (shipper->timer)
 		event_free(shipper->timer);
+	spool_free(shipper->spool);
 	delivery_free(shipper->delivery);
 	credentials_free(shipper->credentials);
 	receiver_release(&shipper->receiver);
@@ -307,13 +313,37 @@ static void send_again(struct shipper *shipper)
 	delivery_hurry(shipper->delivery);
 }
 
+/*
+ * Sends the part again, less compressed, and all later ones like that. Every server must take gzip,
+ * and not every server does.
+ */
+static void unpack(struct shipper *shipper, struct verdict *verdict)
+{
+	static const enum codec less[CODECS] = {
+		[CODEC_ZSTD] = CODEC_GZIP, [CODEC_GZIP] = CODEC_IDENTITY};
+	enum codec *codec = &shipper->receiver.compression;
+
+	log_warning("export: %s: %s; requests have %s from now on, not %s",
+		    shipper->receiver.authority, verdict->text, codec_name(less[*codec]),
+		    codec_name(*codec));
+	counts(shipper)->encodings_refused++;
+	*codec = less[*codec];
+	shipper->packed_serial = 0;
+	verdict->outcome = OUTCOME_RETRY;
+	delivery_judge(shipper->delivery, verdict, time_now());
+	delivery_hurry(shipper->delivery);
+}
+
 static void judge(struct shipper *shipper, const char *reason)
 {
 	struct verdict verdict;
 
 	verdict_of(&shipper->answer, shipper->receiver.protocol, time(NULL), reason,
 		   &shipper->scratch, &verdict);
-	settle(shipper, &verdict);
+	if (verdict.packing && shipper->receiver.compression != CODEC_IDENTITY)
+		unpack(shipper, &verdict);
+	else
+		settle(shipper, &verdict);
 }
 
 static void on_answer(struct shipper *shipper)
@@ -366,6 +396,8 @@ static bool has_finished(struct shipper *shipper)
 {
 	if (!shipper->finishing)
 		return false;
+	if (shipper->spool && spool_is_reading(shipper->spool) && time_now() < shipper->finish_at)
+		return false;
 	if (delivery_is_empty(shipper->delivery))
 		return true;
 	if (time_now() < shipper->finish_at)
@@ -385,6 +417,8 @@ static void step(struct shipper *shipper)
 		on_deadline(shipper);
 	if (shipper->stale && shipper->link == LINK_READY)
 		unlink_connection(shipper);
+	if (shipper->spool && !shipper->finishing)
+		spool_step(shipper->spool, now);
 	if (delivery_due(shipper->delivery) > now)
 		return;
 	if (shipper->link == LINK_NONE)
@@ -410,6 +444,8 @@ static void advance(struct shipper *shipper)
 	if (shipper->deadline < when || shipper->link == LINK_ASKED ||
 	    shipper->link == LINK_HANDSHAKE)
 		when = shipper->deadline;
+	if (shipper->spool && !shipper->finishing && spool_due(shipper->spool) < when)
+		when = spool_due(shipper->spool);
 	wait_until(shipper, when);
 }
 
@@ -429,9 +465,12 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 		[CREDENTIAL_CERTIFICATE] = "client certificate",
 		[CREDENTIAL_KEY] = "client key",
 	};
-	int r = credentials_read(shipper->credentials, kind, fd);
 	char reason[96];
+	int r;
 
+	if (!shipper->credentials) /* of no use without TLS */
+		return 0;
+	r = credentials_read(shipper->credentials, kind, fd);
 	if (r == 0) {
 		shipper->stale = shipper->connection;
 		advance(shipper);
@@ -449,10 +488,12 @@ static int add_window(struct shipper *shipper, int fd, uint64_t size)
 
 	if (size == 0)
 		return 0;
-	r = window_copy(fd, size, shipper->window_max, &bytes);
+	r = window_copy(fd, 0, size, shipper->window_max, &bytes);
 	if (r < 0)
 		return r;
-	return delivery_add(shipper->delivery, bytes, size, time_now());
+	if (shipper->spool)
+		return spool_window(shipper->spool, fd, bytes, size, time_now());
+	return delivery_add(shipper->delivery, bytes, size, 0, time_now());
 }
 
 int shipper_window(struct shipper *shipper, int fd, uint64_t size)
@@ -462,7 +503,30 @@ int shipper_window(struct shipper *shipper, int fd, uint64_t size)
 	if (r < 0)
 		reporter_tell(&shipper->reporter, NOTICE_WINDOW, LOG_LEVEL_WARNING, "window",
 			      strerror(-r));
+	shipper->held = r > 0;
 	wait_until(shipper, 0); /* the rest happens from the loop */
+	return r;
+}
+
+static void on_spool(void *owner)
+{
+	struct shipper *shipper = owner;
+
+	if (shipper->held && !spool_is_reading(shipper->spool)) {
+		shipper->held = false;
+		shipper->owner.read(shipper->owner.owner);
+	}
+	advance(shipper);
+}
+
+int shipper_spool(struct shipper *shipper, int channel)
+{
+	const struct spool_owner owner = {shipper->delivery, &shipper->reporter,
+					  shipper->window_max, on_spool, shipper};
+	int r = spool_new(shipper->base, channel, &owner, &shipper->spool);
+
+	if (r == 0)
+		wait_until(shipper, 0);
 	return r;
 }
 

@@ -25,6 +25,8 @@ struct shipper_owner {
 	 * negative errno: nobody can be asked now.
 	 */
 	int (*connect)(void *connector);
+	/* Tells that the file of the last shipper_window() was read; only where that returned 1. */
+	void (*read)(void *owner);
 	/* Tells that the queue is empty, or that the time that shipper_finish() gave is over. */
 	void (*finished)(void *owner);
 	void *connector, *owner;
@@ -49,9 +51,15 @@ int shipper_credential(struct shipper *shipper, enum credential_kind kind, int f
 /*
  * Queues the first `size` bytes of a file as a window; the descriptor stays the caller's. Never
  * waits for a server. Returns 0 or why the window was dropped: delivery_add()'s, -EFBIG (larger
- * than the queue), or that of a read.
+ * than the queue), or that of a read. 1: as 0, but the file must not change until read() follows.
  */
 int shipper_window(struct shipper *shipper, int fd, uint64_t size);
+
+/*
+ * Takes over a channel to keyhole-output, which keeps on disk what the server does not have. Comes
+ * before the first window. Returns 0 or -ENOMEM.
+ */
+int shipper_spool(struct shipper *shipper, int channel);
 
 /* Takes a connected, non-blocking socket, or the errno for which there is none (fd -1). */
 void shipper_connected(struct shipper *shipper, int error, int fd);

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int read_all(int fd, uint8_t *bytes, uint64_t size)
+static int read_all(int fd, uint64_t from, uint8_t *bytes, uint64_t size)
 {
 	uint64_t at = 0;
 
 	while (at < size) {
-		ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
+		ssize_t got = pread(fd, bytes + at, size - at, (off_t)(from + at));
 
 		if (got < 0)
 			return -errno;
@@ -21,7 +21,7 @@ static int read_all(int fd, uint8_t *bytes, uint64_t size)
 	return 0;
 }
 
-int window_copy(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes)
+int window_copy(int fd, uint64_t from, uint64_t size, uint64_t most, uint8_t **ret_bytes)
 {
 	uint8_t *bytes;
 	int r;
@@ -31,7 +31,7 @@ int window_copy(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes)
 	bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
-	r = read_all(fd, bytes, size);
+	r = read_all(fd, from, bytes, size);
 	if (r < 0) {
 		free(bytes);
 		return r;

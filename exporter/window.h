@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Reads the first `size` bytes of a file. Returns 0 and memory for free(), -EFBIG (more than
+ * Reads `size` bytes of a file from the offset `from` on. Returns 0 and memory for free(), -EFBIG (more than
  * `most`), -EBADMSG (fewer are there), -ENOMEM or the errno of a read.
  */
-int window_copy(int fd, uint64_t size, uint64_t most, uint8_t **ret_bytes);
+int window_copy(int fd, uint64_t from, uint64_t size, uint64_t most, uint8_t **ret_bytes);
 
 #endif

@@ -404,8 +404,10 @@ struct message_text {
 #define OPTIONS_PID_MAX	      (1u << 22)
 #define OPTIONS_FREQUENCY_MAX 10000u
 #define OPTIONS_DURATION_MAX  100000000000000000ull
-#define OPTIONS_NAME_BYTES    44
+#define OPTIONS_NAME_BYTES    48
 #define OPTIONS_FILTER_WORDS  10
+#define OPTIONS_SPOOL_MIN     64u	  /* KiB */
+#define OPTIONS_SPOOL_MAX     (1u << 30) /* KiB */
 
 /* The options of `keyhole record`. At most one of pids, cgroup and command is given. */
 struct message_options {
@@ -420,6 +422,7 @@ struct message_options {
 	uint32_t command; /* index of the command in argv, behind `--`; 0: none */
 	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
 	uint32_t every; /* seconds between the profiles of a stream; 0: one, at the end */
+	uint32_t spool; /* KiB of windows that wait on disk for a server; 0: none do */
 	uint32_t pid_count, excluded_count; /* together at most OPTIONS_PIDS_MAX */
 	uint32_t pids[OPTIONS_PIDS_MAX];    /* to sample */
 	uint32_t excluded_pids[OPTIONS_PIDS_MAX];
@@ -452,6 +455,25 @@ struct message_destination {
 
 struct message_keeper {
 	uint32_t format; /* enum profile_format, of the windows */
+	uint32_t spool;	 /* KiB of all windows that wait for a server; 0: each keeps its file */
+};
+
+/* A window for the disk. The exporter chooses the id; a later window has a larger one. */
+struct message_spool {
+	uint64_t id, bytes;
+	uint64_t events;   /* that the window has */
+	uint64_t checksum; /* of the bytes, as in ipc/spool.h */
+};
+
+struct message_spooled {
+	int32_t error;	 /* 0 or a negative errno */
+	uint32_t pushed; /* windows that had to go since the last answer: for room, or by their age */
+	uint64_t events; /* that those had */
+	uint64_t id;	 /* UNSPOOLED: of the file */
+};
+
+struct message_forget {
+	uint64_t id;
 };
 
 struct message_credential {
@@ -464,6 +486,7 @@ struct message_credential {
 #define OUTPUT_VERB_STREAM  "stream"  /* profiles one after another: no file */
 #define OUTPUT_VERB_DELIVER "deliver" /* nothing is written here */
 #define OUTPUT_VERB_ROTATE  "rotate"  /* FILE is a folder: a file for each profile of a stream */
+#define OUTPUT_VERB_SPOOL   "spool"   /* FILE is a folder: of profiles that wait for a server */
 
 /* The first argument of keyhole-rules. */
 #define RULES_VERB_RECORD "record"

@@ -188,17 +188,20 @@ static enum message_phase exporter_phase(const struct recording *rec)
 	return PHASE_START;
 }
 
-/* Gives an agent's exporter the way to a server, or to keyhole-output. */
+/* Gives an agent's exporter the way to a server, or to keyhole-output, or with a spool to both. */
 static int equip_export(struct recording *rec, struct channel *exporter)
 {
 	const struct options *options = rec->options;
+	const bool delivers = export_has_server(&options->export);
+	int r = 0;
 
 	if (!(options->given.flags & OPTIONS_AGENT))
 		return 0;
-	if (export_has_server(&options->export))
-		return export_equip(&options->export, &rec->monitor.connector, exporter);
-	return export_keep(&rec->output.channel, (enum profile_format)options->given.format,
-			   exporter);
+	if (delivers)
+		r = export_equip(&options->export, &rec->monitor.connector, exporter);
+	if (r || (delivers && !options->given.spool))
+		return r;
+	return export_keep(&options->export, &options->given, &rec->output.channel, exporter);
 }
 
 int equip_exporter(struct recording *rec)
@@ -209,8 +212,11 @@ int equip_exporter(struct recording *rec)
 	struct channel *worker = &rec->monitor.children[ROLE_WORKER].channel;
 	struct channel *exporter = &rec->monitor.children[ROLE_EXPORTER].channel;
 	const struct message_output output = {.phase = exporter_phase(rec)};
-	int r = channel_send(exporter, MESSAGE_OUTPUT, &output, sizeof(output), rec->output.fd);
+	int r;
 
+	if (exporter->phase != PHASE_START) /* it has outlived a worker */
+		return link_make(&link, exporter, worker);
+	r = channel_send(exporter, MESSAGE_OUTPUT, &output, sizeof(output), rec->output.fd);
 	if (r)
 		return r;
 	r = equip_export(rec, exporter);

@@ -3,14 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ipc/guard.h"
+#include "ipc/log.h"
 #include "loader/failed.h"
 #include "loader/helper.h"
 #include "loader/link.h"
 
-#define READY_MS 5000
+#define READY_MS  5000
+#define OPEN_READ (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 void export_init(struct export *ret_export)
 {
@@ -18,6 +22,7 @@ void export_init(struct export *ret_export)
 		ret_export->parts[i] = -1;
 	for (int i = 0; i < WANTED_FILES; i++)
 		ret_export->files[i] = -1;
+	memset(ret_export->paths, 0, sizeof(ret_export->paths));
 }
 
 bool export_has_server(const struct export *export)
@@ -25,7 +30,95 @@ bool export_has_server(const struct export *export)
 	return export->parts[DESTINATION_ENDPOINT] >= 0;
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* All 0 for a descriptor without a state. */
+static struct file_state state_of(int fd)
+{
+	struct file_state state;
+	struct stat status;
+
+	memset(&state, 0, sizeof(state));
+	if (fd < 0 || fstat(fd, &status))
+		return state;
+	state.device = status.st_dev;
+	state.inode = status.st_ino;
+	state.size = status.st_size;
+	state.modified = status.st_mtim;
+	state.changed = status.st_ctim;
+	return state;
+}
+
+/* A path that leads nowhere is that of a file which is just being replaced. */
+static bool has_changed(struct export *export, uint32_t file)
+{
+	guard_fd int fd = open(export->paths[file], O_PATH | O_CLOEXEC);
+	const struct file_state state = state_of(fd);
+
+	if (fd < 0 || memcmp(&state, &export->states[file], sizeof(state)) == 0)
+		return false;
+	export->states[file] = state;
+	return true;
+}
+
+static int send_file(const struct export *export, uint32_t file, struct channel *exporter)
+{
+	const struct message_credential credential = {.file = file};
+
+	return channel_send(exporter, MESSAGE_CREDENTIAL, &credential, sizeof(credential),
+			    export->files[file]);
+}
+
+static void refresh(struct export *export, uint32_t file, struct channel *exporter)
+{
+	const char *path = export->paths[file];
+	int fd;
+
+	if (!*path || !has_changed(export, file))
+		return;
+	fd = open(path, OPEN_READ);
+	if (fd < 0) {
+		log_warning("agent: %s: %s: it has changed, and the earlier one is in use", path,
+			    strerror(errno));
+		return;
+	}
+	log_info("agent: %s: it has changed, and is read again", path);
+	close_fd(&export->files[file]);
+	export->files[file] = fd;
+	/* an exporter that is not there gets it with its other files */
+	if (exporter->fd >= 0)
+		send_file(export, file, exporter);
+}
+
+void export_refresh(struct export *export, struct channel *exporter)
+{
+	for (uint32_t file = FILE_AUTHORITIES; file < WANTED_FILES; file++)
+		refresh(export, file, exporter);
+}
+
+void export_warn(const struct export *export)
+{
+	for (uint32_t file = FILE_AUTHORITIES; file < WANTED_FILES; file++) {
+		const char *path = export->paths[file];
+		guard_fd int fd = -1;
+
+		if (*path)
+			fd = open(path, OPEN_READ);
+		if (*path && fd < 0)
+			log_warning("agent: %s: %s: a change of it needs a restart (SIGHUP)", path,
+				    strerror(errno));
+	}
+}
+
 /* ---- of keyhole-options ---------------------------------------------------------------------- */
+
+static void keep_file(struct export *export, const struct message_wanted_file *wanted, int *fd)
+{
+	close_fd(&export->files[wanted->file]);
+	export->states[wanted->file] = state_of(*fd);
+	export->files[wanted->file] = take_fd(fd);
+	memcpy(export->paths[wanted->file], wanted->path, sizeof(wanted->path));
+}
 
 /* Opens a file that the user has named. keyhole-options gets FILE_CONFIG alone. */
 static int open_wanted(struct export *export, struct channel *options, struct message *message)
@@ -37,15 +130,13 @@ static int open_wanted(struct export *export, struct channel *options, struct me
 
 	if (wanted->file >= WANTED_FILES || !memchr(wanted->path, '\0', sizeof(wanted->path)))
 		return -EPROTO;
-	fd = open(wanted->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = open(wanted->path, OPEN_READ);
 	if (fd < 0)
 		reply.error = -errno;
 	if (wanted->file == FILE_CONFIG)
 		shown = fd;
 	else
-		close_fd(&export->files[wanted->file]);
-	if (wanted->file != FILE_CONFIG)
-		export->files[wanted->file] = take_fd(&fd);
+		keep_file(export, wanted, &fd);
 	return channel_reply(options, message, &reply, sizeof(reply), shown);
 }
 
@@ -98,24 +189,25 @@ enum exit_status export_connect(const struct export *export, struct channel *ret
 static int send_files(const struct export *export, struct channel *exporter)
 {
 	for (uint32_t file = FILE_AUTHORITIES; file < WANTED_FILES; file++) {
-		const struct message_credential credential = {.file = file};
 		int r = 0;
 
 		if (export->files[file] >= 0)
-			r = channel_send(exporter, MESSAGE_CREDENTIAL, &credential,
-					 sizeof(credential), export->files[file]);
+			r = send_file(export, file, exporter);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-int export_keep(struct channel *output, enum profile_format format, struct channel *exporter)
+int export_keep(const struct export *export, const struct message_options *options,
+		struct channel *output, struct channel *exporter)
 {
-	const struct message_keeper keeper = {.format = format};
+	struct message_keeper keeper = {.format = options->format};
 	const struct link link = {MESSAGE_KEEPER_PEER, MESSAGE_WINDOWS_PEER, &keeper,
 				  sizeof(keeper)};
 
+	if (export_has_server(export))
+		keeper.spool = options->spool;
 	return link_make(&link, exporter, output);
 }
 

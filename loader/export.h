@@ -7,15 +7,27 @@
 #define KEYHOLE_LOADER_EXPORT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "ipc/channel.h"
 #include "ipc/exit_status.h"
+
+/* Tells one state of a file from another. */
+struct file_state {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+};
 
 /* Descriptors that stay open, for an exporter that takes the place of another one. -1: none. */
 struct export
 {
 	int parts[DESTINATION_PARTS];
 	int files[WANTED_FILES];
+	char paths[WANTED_FILES][WANTED_PATH_BYTES]; /* "": none; FILE_CONFIG is unused */
+	struct file_state states[WANTED_FILES];	     /* of the files that paths led to last */
 };
 
 void export_init(struct export *ret_export);
@@ -29,11 +41,24 @@ bool export_has_server(const struct export *export);
  */
 int export_take(struct export *export, struct channel *options, struct message *message);
 
+/* Warns of each file of certificates that the loader, without rights, cannot open a second time. */
+void export_warn(const struct export *export);
+
+/*
+ * Opens the files of certificates again that have changed, and sends them to the exporter. Says so
+ * of each; one that cannot be opened leaves the earlier one in use.
+ */
+void export_refresh(struct export *export, struct channel *exporter);
+
 /* Starts keyhole-connector and waits until it is confined. Explains a failure. */
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
 
-/* Gives an exporter a channel to keyhole-output, for windows of the format. 0, a negative errno. */
-int export_keep(struct channel *output, enum profile_format format, struct channel *exporter);
+/*
+ * Gives an exporter a channel to keyhole-output, for windows of the format or for the spool. 0, a
+ * negative errno.
+ */
+int export_keep(const struct export *export, const struct message_options *options,
+		struct channel *output, struct channel *exporter);
 
 /*
  * Gives an exporter the destination, and a channel to keyhole-connector. Returns 0 or a negative

@@ -18,6 +18,7 @@
 #include "loader/failed.h"
 #include "loader/priority.h"
 #include "loader/recording.h"
+#include "loader/replace.h"
 #include "loader/sampling.h"
 #include "loader/start.h"
 
@@ -76,6 +77,7 @@ static int run(struct options *options, uint64_t begun)
 		/* sampling stops before anything that may have to wait */
 		events_disable(&rec->events);
 		monitor_explain(&rec->monitor);
+		replace_flush(rec);
 	}
 	monitor_stop_children(&rec->monitor);
 	command_reap(&rec->command);

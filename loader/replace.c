@@ -17,6 +17,7 @@
 #include "loader/recording.h"
 
 #define FINAL_MS 2000 /* for the exporter to write what the worker gave it */
+#define FLUSH_MS 6000 /* for the exporter to send it to a server, for which it takes 5 s at most */
 
 /* ---- deaths ------------------------------------------------------------------------------ */
 
@@ -131,20 +132,62 @@ static enum exit_status pause_worker(struct recording *rec, uint64_t pause)
 	return EXIT_FAILED;
 }
 
+/*
+ * Returns whether the exporter outlives the worker, because its queue holds what the worker gave it
+ * and a server may be away for long.
+ */
+static bool outlives(struct recording *rec)
+{
+	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
+
+	if (!export_has_server(&rec->options->export) || exporter->told)
+		return false;
+	return monitor_await_end(&rec->monitor, exporter, 0) == -ETIMEDOUT;
+}
+
+/* Starts the worker's peers as well, but for an exporter that outlives the worker. */
+static enum exit_status spawn_worker(struct recording *rec)
+{
+	enum exit_status status;
+
+	if (outlives(rec)) {
+		rec->monitor.children[ROLE_EXPORTER].muted = false;
+		if (spawn_again(rec, ROLE_WORKER, ROLE_WORKER) != EQUIP_READY ||
+		    spawn_again(rec, ROLE_BROKER, ROLE_BROKER) != EQUIP_READY)
+			return EXIT_FAILED;
+		return EXIT_DONE;
+	}
+	status = await_exporter(rec);
+	if (status != EXIT_DONE)
+		return status;
+	if (spawn_again(rec, ROLE_WORKER, LAST_ROLE) != EQUIP_READY)
+		return EXIT_FAILED;
+	return EXIT_DONE;
+}
+
 static enum exit_status start_worker_again(struct recording *rec)
 {
 	enum exit_status status;
 
 	rec->epoch++;
-	status = await_exporter(rec);
-	if (status != EXIT_DONE)
-		return status;
 	status = recording_take_step(rec, STEP_WORKER);
 	if (status != EXIT_DONE)
 		return status;
-	if (spawn_again(rec, ROLE_WORKER, LAST_ROLE) != EQUIP_READY)
-		return EXIT_FAILED;
+	status = spawn_worker(rec);
+	if (status != EXIT_DONE)
+		return status;
 	return equip_children(rec);
+}
+
+void replace_flush(struct recording *rec)
+{
+	struct child *exporter = &rec->monitor.children[ROLE_EXPORTER];
+
+	if (!export_has_server(&rec->options->export) || exporter->channel.fd < 0)
+		return;
+	release(rec, ROLE_WORKER, ROLE_WORKER);
+	if (channel_send_bare(&exporter->channel, MESSAGE_FINISH, -1) == 0)
+		monitor_await_end(&rec->monitor, exporter, FLUSH_MS);
 }
 
 /*

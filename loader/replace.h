@@ -36,4 +36,10 @@ enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal,
  */
 bool replace_by_draft(struct recording *rec);
 
+/*
+ * Before an end that is a failure: waits up to 6 s until the exporter of a server, if there is one,
+ * has sent what the worker gave it. The worker is ended.
+ */
+void replace_flush(struct recording *rec);
+
 #endif

@@ -79,6 +79,8 @@ static enum monitor_result await_end(struct recording *rec)
 			failed("output", "keyhole-output", r);
 			return MONITOR_FAILED;
 		}
+		export_refresh(&rec->options->export,
+			       &rec->monitor.children[ROLE_EXPORTER].channel);
 		result = watch_for_a_turn(rec, end);
 		if (result != MONITOR_TIMEOUT)
 			return result;
@@ -112,6 +114,7 @@ enum exit_status sampling_run(struct recording *rec)
 	if (r)
 		return failed("record", "start of sampling", r);
 	announce(rec);
+	export_warn(&rec->options->export);
 	if (rec->command.pid)
 		command_release(&rec->command);
 	result = await_end(rec);

@@ -185,6 +185,8 @@ static const char *output_verb(const struct options *options)
 {
 	const struct message_options *given = &options->given;
 
+	if (export_has_server(&options->export) && given->spool)
+		return OUTPUT_VERB_SPOOL;
 	if (export_has_server(&options->export))
 		return OUTPUT_VERB_DELIVER;
 	if (given->flags & OPTIONS_AGENT)

@@ -11,6 +11,7 @@ struct window {
 	struct window *next;
 	uint8_t *bytes;
 	size_t size;
+	uint64_t id;		       /* of its file on disk; 0: it has none */
 	uint64_t added, events;	       /* events: that were not delivered or dropped yet */
 	uint32_t samples, first, step; /* the part is first <= sample < first + step */
 	unsigned int halves;
@@ -26,6 +27,8 @@ struct delivery {
 	bool prepared;	/* the part is that of the head */
 	bool under_way; /* the part was given out */
 	uint64_t not_before;
+	void (*forget)(void *owner, uint64_t id);
+	void *owner;
 	struct delivery_counts counts;
 };
 
@@ -38,6 +41,13 @@ struct delivery *delivery_new(const struct delivery_limits *limits, uint64_t see
 	delivery->limits = *limits;
 	backoff_init(&delivery->backoff, seed);
 	return delivery;
+}
+
+void delivery_set_spool(struct delivery *delivery, void (*forget)(void *owner, uint64_t id),
+			void *owner)
+{
+	delivery->forget = forget;
+	delivery->owner = owner;
 }
 
 static void window_free(struct window *window)
@@ -78,8 +88,8 @@ uint64_t delivery_request_bytes(const struct delivery *delivery)
 
 /* ---- queue ---- */
 
-/* Removes a window behind `before` (NULL: the head), and counts what it still had. */
-static void drop(struct delivery *delivery, struct window *before, uint64_t *count)
+/* Takes a window behind `before` (NULL: the head) out of the queue, to be freed. */
+static struct window *unlink_window(struct delivery *delivery, struct window *before)
 {
 	struct window *window = delivery->head;
 
@@ -92,15 +102,31 @@ static void drop(struct delivery *delivery, struct window *before, uint64_t *cou
 	}
 	if (delivery->tail == window)
 		delivery->tail = before;
-	*count += window->events;
 	delivery->counts.queue_bytes -= window->size;
 	delivery->counts.queue_windows--;
+	return window;
+}
+
+/* Removes the head for good, and counts what it still had. */
+static void drop_head(struct delivery *delivery, uint64_t *count)
+{
+	struct window *window = unlink_window(delivery, NULL);
+
+	*count += window->events;
+	if (window->id)
+		delivery->forget(delivery->owner, window->id);
 	window_free(window);
 }
 
-static void drop_head(struct delivery *delivery, uint64_t *count)
+/* Removes a window that a server may still get, if it has a file. */
+static void drop(struct delivery *delivery, struct window *before, uint64_t *count)
 {
-	drop(delivery, NULL, count);
+	struct window *window = unlink_window(delivery, before);
+
+	if (window->id)
+		count = &delivery->counts.events_spooled;
+	*count += window->events;
+	window_free(window);
 }
 
 /* The head stays while its part is under way: a server may have it already. */
@@ -185,7 +211,7 @@ static int admit(struct delivery *delivery, struct window *window)
 	return -ENOSPC;
 }
 
-int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_t now)
+int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_t id, uint64_t now)
 {
 	struct window *window = calloc(1, sizeof(*window));
 	int r;
@@ -197,6 +223,7 @@ int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_
 	}
 	window->bytes = bytes;
 	window->size = size;
+	window->id = id;
 	window->added = now;
 	delivery_expire(delivery, now);
 	r = admit(delivery, window);
@@ -208,6 +235,34 @@ int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_
 	if (r > 0)
 		return 0;
 	return r;
+}
+
+/* ---- files ---- */
+
+static struct window *find(const struct delivery *delivery, uint64_t id)
+{
+	struct window *window = delivery->head;
+
+	while (window && window->id != id)
+		window = window->next;
+	return window;
+}
+
+uint64_t delivery_events_of(const struct delivery *delivery, uint64_t id)
+{
+	const struct window *window = find(delivery, id);
+
+	if (!window)
+		return 0;
+	return window->events;
+}
+
+void delivery_unname(struct delivery *delivery, uint64_t id)
+{
+	struct window *window = find(delivery, id);
+
+	if (window)
+		window->id = 0;
 }
 
 /* ---- parts ---- */
@@ -301,7 +356,7 @@ static bool prepare(struct delivery *delivery)
 		} else if (r == -EFBIG) {
 			finish_part(delivery, &counts->events_too_large);
 		} else if (r == -ENOMEM) {
-			drop_head(delivery, &counts->events_unkept);
+			drop(delivery, NULL, &counts->events_unkept);
 		} else {
 			counts->windows_malformed++;
 			drop_head(delivery, &counts->events_refused);
@@ -415,5 +470,5 @@ void delivery_abandon(struct delivery *delivery)
 {
 	delivery->under_way = false;
 	while (delivery->head)
-		drop_head(delivery, &delivery->counts.events_expired);
+		drop(delivery, NULL, &delivery->counts.events_expired);
 }

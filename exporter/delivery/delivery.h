@@ -43,8 +43,17 @@ void delivery_free(struct delivery *delivery); /* NULL is fine */
  * Takes over the window's bytes, from malloc(), and queues them. Windows without samples are left
  * out. Returns 0 or why the window was dropped: -EBADMSG (no such request), -ENOSPC or -ENOMEM.
  * -ENOSPC stands for a window larger than the queue, or than its rest beside a request under way.
+ * id: of the window's file on disk, which outlives the window in the queue; 0: it has none.
  */
-int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_t now);
+int delivery_add(struct delivery *delivery, uint8_t *bytes, size_t size, uint64_t id, uint64_t now);
+
+/* Has forget() told the id of each window that a server has, or never takes. */
+void delivery_set_spool(struct delivery *delivery, void (*forget)(void *owner, uint64_t id),
+			void *owner);
+/* Returns how many events a window has that is in the queue under that id; 0: none is. */
+uint64_t delivery_events_of(const struct delivery *delivery, uint64_t id);
+/* Notes that a window has no file after all. */
+void delivery_unname(struct delivery *delivery, uint64_t id);
 
 /* Drops the windows that have waited too long. */
 void delivery_expire(struct delivery *delivery, uint64_t now);
@@ -59,7 +68,7 @@ bool delivery_next(struct delivery *delivery, uint64_t now, struct delivery_part
 void delivery_judge(struct delivery *delivery, const struct verdict *verdict, uint64_t now);
 /* Ends all waits: what is in the queue is due at once. */
 void delivery_hurry(struct delivery *delivery);
-/* Drops all windows, as if they had waited too long. */
+/* Drops all windows, as if they had waited too long. Those with a file stay on disk. */
 void delivery_abandon(struct delivery *delivery);
 
 bool delivery_is_empty(const struct delivery *delivery);

@@ -44,6 +44,10 @@ static const char *const too_large_texts[] = {"too large", "larger than max"};
 static const char *const version_texts[] = {"wrong wireType", "illegal wireType",
 					    "cannot parse invalid wire-format"};
 
+/* Texts by which gRPC and HTTP servers say that they cannot unpack a request. */
+static const char *const packing_texts[] = {
+	"compress", "content-encoding", "content encoding", "grpc-encoding", "gzip", "zstd"};
+
 static bool has_text(const char *text, const char *const *wanted, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -196,6 +200,14 @@ static void explain(const char *text, bool is_off, struct verdict *verdict)
 		say(verdict, PROFILES_OFF);
 }
 
+/* grpc-go has INTERNAL for bytes that do not unpack, other servers INVALID_ARGUMENT. */
+static bool is_about_packing(int code, const char *text)
+{
+	if (code != GRPC_UNIMPLEMENTED && code != GRPC_INVALID_ARGUMENT && code != GRPC_INTERNAL)
+		return false;
+	return HAS_TEXT(text, packing_texts);
+}
+
 static void judge_code(const struct answer *answer, int code, struct verdict *verdict)
 {
 	bool told = take_retry_info(answer, verdict);
@@ -204,10 +216,11 @@ static void judge_code(const struct answer *answer, int code, struct verdict *ve
 	say_with(verdict, name_of_code(code), answer->grpc_message);
 	if (is_too_large(code, answer, verdict))
 		verdict->outcome = OUTCOME_TOO_LARGE;
-	else if (verdict->outcome == OUTCOME_REFUSED)
-		explain(answer->grpc_message,
-			code == GRPC_UNIMPLEMENTED && !strstr(answer->grpc_message, "ompress"),
-			verdict);
+	if (verdict->outcome != OUTCOME_REFUSED)
+		return;
+	verdict->packing = is_about_packing(code, answer->grpc_message);
+	if (!verdict->packing)
+		explain(answer->grpc_message, code == GRPC_UNIMPLEMENTED, verdict);
 }
 
 static void judge_grpc(const struct answer *answer, int64_t now, struct buffer *scratch,
@@ -274,6 +287,9 @@ static void judge_http(const struct answer *answer, int64_t now, struct buffer *
 	} else if (answer->status == 413 ||
 		   (answer->status == 400 && HAS_TEXT(text, too_large_texts))) {
 		verdict->outcome = OUTCOME_TOO_LARGE;
+	} else if (answer->status == 415 ||
+		   (answer->status == 400 && HAS_TEXT(text, packing_texts))) {
+		verdict->packing = true;
 	} else {
 		explain(text, answer->status == 404, verdict);
 	}

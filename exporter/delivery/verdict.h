@@ -25,6 +25,7 @@ struct verdict {
 	uint64_t wait_ns; /* that the server asks for; 0: nothing said */
 	bool partial;	  /* delivered, but for `rejected` profiles, or with a warning */
 	bool bad_answer;  /* a part of it could not be read */
+	bool packing;	  /* refused, maybe because of the request's compression */
 	uint64_t rejected;
 	char text[VERDICT_TEXT_BYTES]; /* for a log line; "" where there is nothing to say */
 };

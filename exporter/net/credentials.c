@@ -25,15 +25,10 @@ struct credentials {
 	bool changed;		 /* given differs from used */
 };
 
-int credentials_prepare(void)
+void credentials_prepare(void)
 {
 	/* Without it, the first look at a certificate's dates opens /etc/localtime. */
 	tzset();
-	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_LOAD_SSL_STRINGS |
-				     OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
-			     NULL) != 1)
-		return -EIO;
-	return 0;
 }
 
 static void pair_release(struct pair *pair)
@@ -44,8 +39,13 @@ static void pair_release(struct pair *pair)
 	*pair = (struct pair){0};
 }
 
+/* Has OpenSSL read no configuration. */
 struct credentials *credentials_new(void)
 {
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_LOAD_SSL_STRINGS |
+				     OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+			     NULL) != 1)
+		return NULL;
 	return calloc(1, sizeof(struct credentials));
 }
 

@@ -24,13 +24,11 @@ enum credential_kind {
 struct credentials;
 struct ssl_st;
 
-/*
- * Has OpenSSL do what it would do later, and has it read no configuration. Is called before the
- * process confines itself. Returns 0 or -EIO.
- */
-int credentials_prepare(void);
+/* Reads what OpenSSL would read from files. Is called before the process confines itself. */
+void credentials_prepare(void);
 
-struct credentials *credentials_new(void); /* NULL: no memory */
+/* NULL: no memory, or OpenSSL does not start. OpenSSL takes 0.5 MB, and opens no file. */
+struct credentials *credentials_new(void);
 void credentials_free(struct credentials *credentials);
 
 /*

@@ -131,7 +131,7 @@ static int read_all(struct line *line, int argc, char **argv, struct channel *lo
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* Without a server, windows go into files. */
+/* Without a server, windows go into files; with a spool, those that wait do. */
 static void fill_in(struct message_options *options, const struct destination *destination)
 {
 	if (!options->sampling.frequency && !options->sampling.period)
@@ -140,11 +140,11 @@ static void fill_in(struct message_options *options, const struct destination *d
 		options->every = DEFAULT_INTERVAL;
 	options->flags |= OPTIONS_AGENT;
 	options->format = FORMAT_otlp;
-	snprintf(options->name, sizeof(options->name), "the server");
-	if (destination->is_given)
-		return;
-	options->format = FORMAT_pprof;
 	snprintf(options->name, sizeof(options->name), DEFAULT_FOLDER);
+	if (!destination->is_given)
+		options->format = FORMAT_pprof;
+	else if (!options->spool)
+		snprintf(options->name, sizeof(options->name), "the server");
 }
 
 static int finish_destination(struct destination *destination)

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -245,6 +246,33 @@ static const char *set_destination(void *target, const char *argument, size_t va
 	struct line *line = target;
 
 	return setters[value](line->destination, argument);
+}
+
+/* In KiB. A suffix K, M or G is a unit of 1024. */
+static const char *set_spool(void *target, const char *argument, size_t value)
+{
+	static const char *const reason = "not a size, 64K to 1024G";
+	static const char units[] = "KMG";
+	struct line *line = target;
+	const size_t digits = strspn(argument, "0123456789");
+	const char *unit = argument[digits] ? strchr(units, argument[digits]) : NULL;
+	char number[16];
+	uint64_t size;
+
+	(void)value;
+	if (digits >= sizeof(number) || (argument[digits] && (!unit || argument[digits + 1])))
+		return reason;
+	snprintf(number, sizeof(number), "%.*s", (int)digits, argument);
+	if (!decimal_read(number, 0, (uint64_t)OPTIONS_SPOOL_MAX << 10, &size))
+		return reason;
+	if (!unit)
+		size >>= 10;
+	else
+		size <<= 10 * (unit - units);
+	if (size < OPTIONS_SPOOL_MIN || size > OPTIONS_SPOOL_MAX)
+		return reason;
+	line->options->spool = (uint32_t)size;
+	return NULL;
 }
 
 /* Value: enum wanted_file. */

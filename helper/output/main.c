@@ -9,7 +9,7 @@
  *
  * With `-- CMD`, another instance holds CMD of `record -- CMD` until CMD may run.
  *
- *   keyhole-output write|replace|stream|deliver|rotate FILE [FOLDERS]
+ *   keyhole-output write|replace|stream|deliver|rotate|spool FILE [FOLDERS]
  *   ... -- CMD ARGS
  */
 #include <errno.h>
@@ -31,6 +31,7 @@
 #include "helper/output/notify.h"
 #include "helper/output/rotation.h"
 #include "helper/output/screen.h"
+#include "helper/output/spool.h"
 #include "helper/output/summary.h"
 #include "ipc/channel.h"
 #include "ipc/guard.h"
@@ -39,6 +40,7 @@
 struct committer {
 	struct channel loader, exporter; /* exporter: whose windows get files; fd -1: none */
 	enum profile_format format;	 /* of the windows */
+	struct spool spool;		 /* most 0: each window keeps its file */
 	struct output_file file;
 	bool why, stream, quiet;
 	struct counts counts;
@@ -189,7 +191,8 @@ static int commit(struct committer *c, const struct message_step *step)
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	sum.waited = c->waited;
 	any = sum.taken != sum.lost;
-	if (any && !step->bytes)
+	/* a server that was away has taken nothing */
+	if (any && !step->bytes && !c->file.is_nowhere)
 		return refuse_summary(c);
 	if (any)
 		r = name_file(&c->file);
@@ -237,7 +240,14 @@ static int take_exporter(struct committer *c, struct message *message)
 	channel_init(&c->exporter, take_fd(&message->fd), PARTY_COMMITTER, PARTY_EXPORTER);
 	c->exporter.phase = PHASE_RUN;
 	c->format = (enum profile_format)message->WINDOWS_PEER.format;
+	c->spool.most = (uint64_t)message->WINDOWS_PEER.spool << 10;
 	return 0;
+}
+
+static void log_window(const struct committer *c, int error)
+{
+	if (error < 0)
+		log_error("output: %s: %s", c->file.path, strerror(-error));
 }
 
 static int keep_window(struct committer *c, struct message *message)
@@ -246,9 +256,47 @@ static int keep_window(struct committer *c, struct message *message)
 	struct message_reply reply;
 
 	reply.error = rotation_keep(message->fd, message->KEEP.bytes, suffix, time(NULL));
-	if (reply.error < 0)
-		log_error("output: %s: %s", c->file.path, strerror(-reply.error));
+	log_window(c, reply.error);
 	return channel_reply(&c->exporter, message, &reply, sizeof(reply), -1);
+}
+
+static int write_spool(struct committer *c, struct message *message)
+{
+	struct message_spooled reply = {.id = message->SPOOL.id};
+
+	reply.error = spool_write(&c->spool, message->fd, &message->SPOOL, time(NULL));
+	log_window(c, reply.error);
+	spool_take_pushed(&c->spool, &reply);
+	return channel_reply(&c->exporter, message, &reply, sizeof(reply), -1);
+}
+
+static int open_spool(struct committer *c, struct message *message)
+{
+	struct message_spooled reply = {0};
+	guard_fd int fd = spool_open_oldest(&c->spool, time(NULL), &reply.id);
+
+	if (fd < 0)
+		reply.error = fd;
+	spool_take_pushed(&c->spool, &reply);
+	return channel_reply(&c->exporter, message, &reply, sizeof(reply), fd);
+}
+
+/* An exporter without a spool keeps windows, and another one speaks of the spool. */
+static int take_window(struct committer *c, struct message *message)
+{
+	if ((message->head.type == MESSAGE_KEEP) != (c->spool.most == 0))
+		return -EPROTO;
+	switch (message->head.type) {
+	case MESSAGE_KEEP:
+		return keep_window(c, message);
+	case MESSAGE_SPOOL:
+		return write_spool(c, message);
+	case MESSAGE_UNSPOOL:
+		return open_spool(c, message);
+	default:
+		spool_remove(message->FORGET.id);
+		return 0;
+	}
 }
 
 /* An exporter that breaks the rules, or ends, has no channel any more. Another one may follow. */
@@ -258,7 +306,7 @@ static void on_exporter(struct committer *c)
 	int r = channel_receive(&c->exporter, &message);
 
 	if (r > 0) {
-		r = keep_window(c, &message);
+		r = take_window(c, &message);
 		message_release(&message);
 	}
 	if (r < 0)
@@ -390,7 +438,8 @@ int main(int argc, char **argv)
 	committer.file.path = argv[2];
 	committer.file.force = strcmp(argv[1], OUTPUT_VERB_REPLACE) == 0;
 	committer.file.stream = strcmp(argv[1], OUTPUT_VERB_STREAM) == 0;
-	committer.file.is_folder = strcmp(argv[1], OUTPUT_VERB_ROTATE) == 0;
+	committer.file.is_folder =
+		strcmp(argv[1], OUTPUT_VERB_ROTATE) == 0 || strcmp(argv[1], OUTPUT_VERB_SPOOL) == 0;
 	committer.file.is_nowhere =
 		committer.file.is_folder || strcmp(argv[1], OUTPUT_VERB_DELIVER) == 0;
 	committer.exporter.fd = -1;

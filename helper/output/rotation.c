@@ -3,61 +3,19 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/guard.h"
+#include "helper/output/window_file.h"
 
 #define PREFIX	   "keyhole-"
 #define STAMP	   "%Y%m%dT%H%M%SZ"
 #define STAMP_SIZE (sizeof("20260101T000000Z") - 1)
 #define NAME_BYTES 64
-#define SEALS	   (F_SEAL_SHRINK | F_SEAL_GROW)
-
-/* ---- a window -------------------------------------------------------------------------------- */
-
-static int check(int memfd, uint64_t bytes)
-{
-	const int seals = fcntl(memfd, F_GET_SEALS);
-
-	if (seals < 0 || (seals & SEALS) != SEALS)
-		return -EPERM;
-	if (bytes > ROTATION_WINDOW_MAX)
-		return -EFBIG;
-	return 0;
-}
-
-static int copy(int to, int memfd, uint64_t bytes)
-{
-	off_t at = 0;
-
-	while (bytes > 0) {
-		const ssize_t copied = sendfile(to, memfd, &at, bytes);
-
-		if (copied < 0)
-			return -errno;
-		if (copied == 0)
-			return -EBADMSG;
-		bytes -= (uint64_t)copied;
-	}
-	return 0;
-}
-
-static int write_new(const char *temporary, int memfd, uint64_t bytes)
-{
-	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-	guard_fd int fd = open(temporary, flags, 0600);
-
-	if (fd < 0)
-		return -errno;
-	return copy(fd, memfd, bytes);
-}
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -128,8 +86,8 @@ static int make_name(const char *suffix, time_t now, char ret_name[NAME_BYTES])
 
 int rotation_keep(int memfd, uint64_t bytes, const char *suffix, time_t now)
 {
-	char name[NAME_BYTES], temporary[] = "." PREFIX "window.tmp";
-	int r = check(memfd, bytes);
+	char name[NAME_BYTES];
+	int r = window_file_check(memfd, bytes);
 
 	if (r < 0)
 		return r;
@@ -137,11 +95,5 @@ int rotation_keep(int memfd, uint64_t bytes, const char *suffix, time_t now)
 	if (r < 0)
 		return r;
 	make_room(bytes, now);
-	unlink(temporary); /* of an agent that was killed */
-	r = write_new(temporary, memfd, bytes);
-	if (r == 0 && rename(temporary, name))
-		r = -errno;
-	if (r < 0)
-		unlink(temporary);
-	return r;
+	return window_file_write(name, "." PREFIX "window.tmp", NULL, 0, memfd, bytes);
 }

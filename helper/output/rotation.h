@@ -14,14 +14,11 @@
 #endif
 #define ROTATION_SECONDS (7 * 24 * 3600) /* that a file stays */
 
-/* Bytes of one window, at most: beyond that the worker is no longer ours. */
-#define ROTATION_WINDOW_MAX (64ull << 20)
-
 /*
  * Copies the first `bytes` of a sealed memfd into a new file of the working directory. The file
  * gets its name when it is whole. Removes files that are too old or too many. The suffix is that of
  * the format. Returns 0 or a negative errno; -EPERM: the file can shrink; -EFBIG: beyond
- * ROTATION_WINDOW_MAX.
+ * WINDOW_FILE_MAX (window_file.h).
  */
 int rotation_keep(int memfd, uint64_t bytes, const char *suffix, time_t now);
 

@@ -15,7 +15,15 @@ import server  # noqa: E402
 
 def main():
     protocol, folder = sys.argv[1:3]
-    deed = server.grpc_ok() if protocol == "grpc" else server.http_ok()
+    clients = []
+    answer = server.grpc_ok() if protocol == "grpc" else server.http_ok()
+
+    def deed(exchange):
+        if tls:
+            subject = dict(pair[0] for pair in exchange.handler.link.getpeercert()["subject"])
+            if subject["commonName"] not in clients:
+                clients.append(subject["commonName"])
+        answer(exchange)
     tls = None
     if "tls" in sys.argv[3:]:
         server.make_certificates(folder)
@@ -32,6 +40,8 @@ def main():
         for (around, *_), count in payload.samples_of(exchange.message()).items():
             events += count
             pids.update(pid_of(around[0]))
+    if clients:
+        print("clients", ",".join(clients))
     print("requests", len(at.accepted), "events", events, "processes", len(pids))
     with open(os.path.join(folder, "pids"), "w", encoding="ascii") as file:
         file.writelines(f"{pid}\n" for pid in sorted(pids))

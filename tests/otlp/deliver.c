@@ -163,7 +163,7 @@ static void make_shipper(struct driver *driver)
 	const struct endpoint *endpoint = &driver->settings.endpoint;
 	const struct delivery_limits limits = {endpoint->queue_bytes, endpoint->queue_ns,
 					       endpoint->request_bytes};
-	const struct shipper_owner owner = {ask, finished, driver, driver};
+	const struct shipper_owner owner = {ask, NULL, finished, driver, driver};
 	struct receiver receiver;
 
 	errno = -receiver_take(&receiver, endpoint);
@@ -184,8 +184,9 @@ int main(int argc, char **argv)
 	settings_read(&driver.settings, argv + 1);
 	driver.base = loop_new();
 	driver.timer = driver.base ? evtimer_new(driver.base, on_timer, &driver) : NULL;
-	if (!driver.timer || credentials_prepare() < 0)
+	if (!driver.timer)
 		settings_die("loop");
+	credentials_prepare();
 	make_shipper(&driver);
 	event_active(driver.timer, EV_TIMEOUT, 0);
 	event_base_dispatch(driver.base);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exporter SETTING... STEP...: sends windows by keyhole-exporter itself, confined as in the agent,
- * and plays loader, worker and connector. settings.h has the settings. First come ca=,
- * certificate= and key=FILE, then window=FILE and sleep=MS in order; connector=gone ends the
- * connector. Prints how long each window took to be acknowledged, and the end: "NAME VALUE".
+ * and plays loader, worker, connector and, from spool=FOLDER on, keyhole-output. settings.h has the
+ * settings. The spool comes first, then ca=, certificate= and key=FILE, which may come again later,
+ * window=FILE and sleep=MS in order. connector=gone ends the connector, worker=new the worker and
+ * exporter=new the exporter: another one follows each of the two. Prints how long each window took to be acknowledged, and the end: "NAME VALUE".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +17,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/output/spool.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "tests/otlp/settings.h"
 #include "tests/privsep/child.h"
 #include "tests/privsep/privsep.h"
 
-#define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define END_MS	  20000
+#define ALL_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define END_MS	    20000
+#define SPOOL_BYTES (64u << 10)
 
 struct driver {
 	struct settings settings;
 	struct child child;
 	struct channel connector; /* fd -1: it is gone */
-	bool acknowledged;	  /* the last window */
+	struct channel output;	  /* fd -1: there is no spool */
+	struct spool spool;
+	bool acknowledged; /* the last window */
 	bool ended;
 };
 
@@ -59,6 +64,34 @@ static void on_connector(struct driver *driver)
 	if (fd < 0)
 		reply.error = fd;
 	assert_int_equal(channel_reply(&driver->connector, &message, &reply, sizeof(reply), fd), 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Does as keyhole-output. */
+static void on_output(struct driver *driver)
+{
+	struct message_spooled reply = {0};
+	struct message message;
+	int fd = -1;
+
+	if (channel_receive(&driver->output, &message) <= 0)
+		return;
+	if (message.head.type == MESSAGE_FORGET) {
+		spool_remove(message.FORGET.id);
+		return;
+	}
+	if (message.head.type == MESSAGE_SPOOL) {
+		reply.id = message.SPOOL.id;
+		reply.error = spool_write(&driver->spool, message.fd, &message.SPOOL, time(NULL));
+	} else {
+		fd = spool_open_oldest(&driver->spool, time(NULL), &reply.id);
+		if (fd < 0)
+			reply.error = fd;
+	}
+	spool_take_pushed(&driver->spool, &reply);
+	assert_int_equal(channel_reply(&driver->output, &message, &reply, sizeof(reply), fd), 0);
+	message_release(&message);
 	if (fd >= 0)
 		close(fd);
 }
@@ -99,15 +132,18 @@ static void serve(struct driver *driver, const bool *done, uint64_t milliseconds
 	while (!*done && time_now() < until) {
 		struct pollfd fds[] = {{.fd = driver->connector.fd, .events = POLLIN},
 				       {.fd = driver->child.worker.fd, .events = POLLIN},
-				       {.fd = driver->child.loader.fd, .events = POLLIN}};
+				       {.fd = driver->child.loader.fd, .events = POLLIN},
+				       {.fd = driver->output.fd, .events = POLLIN}};
 
-		poll(fds, 3, (int)((until - time_now()) / NS_PER_MS) + 1);
+		poll(fds, 4, (int)((until - time_now()) / NS_PER_MS) + 1);
 		if (fds[0].revents)
 			on_connector(driver);
 		if (fds[1].revents)
 			on_worker(driver);
 		if (fds[2].revents)
 			on_loader(driver);
+		if (fds[3].revents)
+			on_output(driver);
 	}
 }
 
@@ -125,42 +161,87 @@ static void send_credential(struct driver *driver, uint32_t file, const char *pa
 	close(fd);
 }
 
-/* Takes the first steps, which are about credentials. */
-static void send_credentials(struct driver *driver)
+/* Takes a step that is about a credential. Returns whether it is one. */
+static bool take_credential(struct driver *driver, const char *step)
 {
 	static const struct {
 		const char *name;
 		uint32_t file;
 	} rows[] = {{"ca", FILE_AUTHORITIES}, {"certificate", FILE_CERTIFICATE}, {"key", FILE_KEY}};
-	const char *value;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && *driver->settings.steps; i++)
-		if ((value = settings_value(*driver->settings.steps, rows[i].name))) {
-			send_credential(driver, rows[i].file, value);
-			driver->settings.steps++;
-		}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *value = settings_value(step, rows[i].name);
+
+		if (!value)
+			continue;
+		send_credential(driver, rows[i].file, value);
+		return true;
+	}
+	return false;
 }
 
-static void start(struct driver *driver)
+static void begin_spool(struct driver *driver)
+{
+	const char *folder = settings_value(*driver->settings.steps, "spool");
+
+	if (!folder)
+		return;
+	if (chdir(folder))
+		settings_die(folder);
+	driver->spool.most = SPOOL_BYTES;
+	driver->settings.steps++;
+}
+
+/* Gives the exporter one end of a channel, and keeps the other. */
+static void give_link(struct driver *driver, enum message_type type, enum message_party self,
+		      struct channel *ret_channel)
+{
+	int pair[2];
+
+	assert_int_equal(channel_pair(pair), 0);
+	child_give(&driver->child, type, pair[1]);
+	channel_release(ret_channel);
+	channel_init(ret_channel, pair[0], self, PARTY_EXPORTER);
+	ret_channel->phase = PHASE_RUN;
+	close(pair[1]);
+}
+
+static void equip(struct driver *driver)
 {
 	const struct message_output output = {.phase = PHASE_RUN};
-	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), pair[2];
+	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int endpoint = make_file(&driver->settings.endpoint, sizeof(driver->settings.endpoint));
 
-	child_start(&driver->child, ROLE_EXPORTER);
 	assert_int_equal(channel_send(&driver->child.loader, MESSAGE_OUTPUT, &output,
 				      sizeof(output), nothing),
 			 0);
 	child_give(&driver->child, MESSAGE_ENDPOINT, endpoint);
-	send_credentials(driver);
-	assert_int_equal(channel_pair(pair), 0);
-	child_give(&driver->child, MESSAGE_CONNECTOR_PEER, pair[1]);
-	channel_init(&driver->connector, pair[0], PARTY_CONNECTOR, PARTY_EXPORTER);
-	driver->connector.phase = PHASE_RUN;
+	while (*driver->settings.steps && take_credential(driver, *driver->settings.steps))
+		driver->settings.steps++;
+	give_link(driver, MESSAGE_CONNECTOR_PEER, PARTY_CONNECTOR, &driver->connector);
+	if (driver->spool.most > 0)
+		give_link(driver, MESSAGE_KEEPER_PEER, PARTY_COMMITTER, &driver->output);
 	child_give_peer(&driver->child, MESSAGE_PROFILE_PEER);
-	close(pair[1]);
 	close(endpoint);
 	close(nothing);
+}
+
+static void start(struct driver *driver)
+{
+	driver->connector.fd = driver->output.fd = -1;
+	begin_spool(driver);
+	child_start(&driver->child, ROLE_EXPORTER);
+	equip(driver);
+}
+
+static void start_again(struct driver *driver)
+{
+	kill(driver->child.pid, SIGKILL);
+	child_wait_exit(&driver->child);
+	channel_release(&driver->child.loader);
+	channel_release(&driver->child.worker);
+	child_spawn(&driver->child);
+	equip(driver);
 }
 
 /* ---- the worker's part ---- */
@@ -198,6 +279,13 @@ static void take_step(struct driver *driver, const char *step)
 		serve(driver, &never, strtoull(value, NULL, 10));
 	else if (settings_value(step, "connector"))
 		channel_release(&driver->connector);
+	else if (settings_value(step, "exporter"))
+		start_again(driver);
+	else if (settings_value(step, "worker")) {
+		channel_release(&driver->child.worker);
+		child_give_peer(&driver->child, MESSAGE_PROFILE_PEER);
+	} else if (take_credential(driver, step))
+		return;
 	else
 		settings_die(step);
 }

@@ -491,6 +491,112 @@ static void test_output__a_window_gets_a_file(void **state)
 	remove_windows(folder);
 }
 
+static void begin_spool(const struct folder *folder, struct output *output,
+			struct channel *exporter)
+{
+	const struct message_keeper keeper = {.format = FORMAT_otlp, .spool = 64};
+	int pair[2];
+
+	assert_int_equal(output_start(output, OUTPUT_VERB_SPOOL, folder->path, NULL, &user), 0);
+	assert_int_equal(channel_pair(pair), 0);
+	assert_int_equal(channel_send(&output->channel, MESSAGE_WINDOWS_PEER, &keeper,
+				      sizeof(keeper), pair[0]),
+			 0);
+	close(pair[0]);
+	channel_init(exporter, pair[1], PARTY_EXPORTER, PARTY_COMMITTER);
+	exporter->phase = PHASE_RUN;
+}
+
+static struct message_spooled spool(struct channel *exporter, uint64_t id, int memfd)
+{
+	const struct message_spool window = {.id = id, .bytes = 6, .events = 1};
+	struct message message;
+
+	assert_int_equal(channel_send(exporter, MESSAGE_SPOOL, &window, sizeof(window), memfd), 0);
+	assert_int_equal(channel_expect(exporter, MESSAGE_SPOOLED, 5000, &message), 0);
+	return message.SPOOLED;
+}
+
+static struct message unspool(struct channel *exporter)
+{
+	struct message message;
+
+	assert_int_equal(channel_send_bare(exporter, MESSAGE_UNSPOOL, -1), 0);
+	assert_int_equal(channel_expect(exporter, MESSAGE_UNSPOOLED, 5000, &message), 0);
+	return message;
+}
+
+/* An exporter that was taken over reads and removes windows of the spool, and nothing else. */
+static void test_output__a_spool_keeps_windows(void **state)
+{
+	const struct folder *folder = *state;
+	struct message_forget forget = {.id = 1};
+	struct output output;
+	struct channel exporter;
+	struct message message;
+	struct stat status;
+	int memfd = memfd_create("window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(write(memfd, "window", 6), 6);
+	begin_spool(folder, &output, &exporter);
+	assert_int_equal(unspool(&exporter).UNSPOOLED.error, -ENOENT);
+	assert_int_equal(spool(&exporter, 1, memfd).error, -EPERM); /* it can shrink */
+	assert_int_equal(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	assert_int_equal(spool(&exporter, 1, memfd).error, 0);
+	assert_int_equal(spool(&exporter, 1, memfd).error, 0);
+	assert_int_equal(count_files(folder), 1);
+	message = unspool(&exporter);
+	assert_int_equal(message.UNSPOOLED.id, 1);
+	assert_int_equal(fcntl(message.fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_int_equal(fstat(message.fd, &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0600);
+	assert_int_equal(status.st_uid, USER_ID);
+	message_release(&message);
+	assert_int_equal(channel_send(&exporter, MESSAGE_FORGET, &forget, sizeof(forget), -1), 0);
+	assert_int_equal(unspool(&exporter).UNSPOOLED.error, -ENOENT);
+	assert_int_equal(count_files(folder), 0);
+	/* a window with a name of its own is no part of a spool */
+	assert_int_equal(channel_send(&exporter, MESSAGE_KEEP, &(struct message_profile){6},
+				      sizeof(struct message_profile), memfd),
+			 0);
+	assert_int_equal(channel_wait(&exporter, 5000, &message), -EPIPE);
+	assert_int_equal(count_files(folder), 0);
+	channel_release(&exporter);
+	close(memfd);
+	output_abandon(&output);
+}
+
+/* A worker's windows without end fill the spool and not the disk. */
+static void test_output__a_spool_is_bounded(void **state)
+{
+	const struct folder *folder = *state;
+	const struct message_spool large = {.id = 1, .bytes = 65536};
+	struct message_spooled answer;
+	struct output output;
+	struct channel exporter;
+	struct message message;
+	uint32_t pushed = 0;
+	int memfd = memfd_create("window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(ftruncate(memfd, 65536), 0);
+	assert_int_equal(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	begin_spool(folder, &output, &exporter);
+	assert_int_equal(channel_send(&exporter, MESSAGE_SPOOL, &large, sizeof(large), memfd), 0);
+	assert_int_equal(channel_expect(&exporter, MESSAGE_SPOOLED, 5000, &message), 0);
+	assert_int_equal(message.SPOOLED.error, -EFBIG);
+	for (uint64_t id = 1; id <= 40; id++) {
+		answer = spool(&exporter, id, memfd);
+		assert_int_equal(answer.error, 0);
+		pushed += answer.pushed;
+	}
+	assert_int_equal(pushed + count_files(folder), 40);
+	assert_int_equal(count_files(folder), 65536 / 4096);
+	channel_release(&exporter);
+	close(memfd);
+	output_abandon(&output);
+	remove_windows(folder);
+}
+
 /* The loader that gives an exporter to a file's keyhole-output is not ours. */
 static void test_output__no_file_takes_windows(void **state)
 {
@@ -576,6 +682,8 @@ int main(void)
 		output_test(test_output__a_fifo_that_nobody_reads),
 		output_test(test_output__a_stream_makes_no_file),
 		output_test(test_output__a_window_gets_a_file),
+		output_test(test_output__a_spool_keeps_windows),
+		output_test(test_output__a_spool_is_bounded),
 		output_test(test_output__no_file_takes_windows),
 		output_test(test_output__reasons),
 		output_test(test_output__root_without_sudo),

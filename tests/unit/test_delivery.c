@@ -33,7 +33,7 @@ static size_t add(struct delivery *delivery, uint32_t samples, uint64_t now, int
 		.resources = 1, .samples = samples, .timestamps = 1, .seed = samples};
 	struct buffer window = build_request(&how);
 
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, now), expected);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, now), expected);
 	return window.size;
 }
 
@@ -218,7 +218,7 @@ static void test_delivery__windows_that_are_none(void **state)
 	struct delivery *delivery = delivery_new(&roomy, 1);
 
 	(void)state;
-	assert_int_equal(delivery_add(delivery, copy("garbage"), 7, 0), -EBADMSG);
+	assert_int_equal(delivery_add(delivery, copy("garbage"), 7, 0, 0), -EBADMSG);
 	assert_int_equal(delivery_counts(delivery)->windows_malformed, 1);
 	add(delivery, 0, 0, 0); /* nobody is sent a window without samples */
 	assert_int_equal(delivery_counts(delivery)->windows_empty, 1);
@@ -242,7 +242,7 @@ static void test_delivery__splits_before_the_limit(void **state)
 	assert_int_equal(request_sums_add(&whole, window.bytes, window.size), 0);
 	limits.request_bytes = window.size / 3;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	for (; delivery_next(delivery, 0, &part); count++) {
 		assert_true(part.size <= limits.request_bytes);
 		assert_int_equal(request_sums_add(&parts, part.bytes, part.size), 0);
@@ -316,7 +316,7 @@ static void test_delivery__a_sample_that_fits_no_request(void **state)
 	(void)state;
 	limits.request_bytes = 100000;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	assert_int_equal(send_to(delivery, SIZE_MAX), 0);
 	assert_int_equal(delivery_counts(delivery)->events_too_large, 80000);
 	finish(delivery);
@@ -348,7 +348,7 @@ static void test_delivery__a_window_that_cannot_be_split(void **state)
 	build_text(&window, 1, "\x12\x06\x12\x04\x12\x02\x08\x7f"); /* a sample of stack 127 */
 	limits.request_bytes = window.size - 1;
 	delivery = delivery_new(&limits, 1);
-	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0), 0);
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, 0, 0), 0);
 	assert_int_equal(send_to(delivery, SIZE_MAX), 0);
 	assert_int_equal(delivery_counts(delivery)->windows_malformed, 1);
 	finish(delivery);
@@ -398,9 +398,62 @@ static void test_delivery__one_notice_a_minute(void **state)
 	assert_true(notice_due(&notices, NOTICE_RETRY, 62 * SECOND, &left_out));
 }
 
+/* ---- windows with a file on disk ---- */
+
+static uint64_t forgotten[8];
+static size_t forgotten_count;
+
+static void note_forgotten(void *owner, uint64_t id)
+{
+	assert_null(owner);
+	forgotten[forgotten_count++] = id;
+}
+
+static void add_named(struct delivery *delivery, uint64_t id, uint64_t now)
+{
+	const struct build_request how = {
+		.resources = 1, .samples = 10, .timestamps = 1, .seed = 1};
+	struct buffer window = build_request(&how);
+
+	assert_int_equal(delivery_add(delivery, window.bytes, window.size, id, now), 0);
+}
+
+/* A file goes when the server has its window, or never takes it, and stays otherwise. */
+static void test_delivery__windows_on_disk(void **state)
+{
+	struct delivery *delivery = delivery_new(&roomy, 1);
+	const struct delivery_counts *counts = delivery_counts(delivery);
+
+	(void)state;
+	forgotten_count = 0;
+	delivery_set_spool(delivery, note_forgotten, NULL);
+	for (uint64_t id = 1; id <= 4; id++)
+		add_named(delivery, id, id * SECOND);
+	assert_int_equal(delivery_events_of(delivery, 4), 10);
+	assert_int_equal(delivery_events_of(delivery, 5), 0);
+	next(delivery, 5 * SECOND);
+	delivery_judge(delivery, &delivered, 5 * SECOND);
+	next(delivery, 5 * SECOND);
+	delivery_judge(delivery, &refused, 5 * SECOND);
+	assert_int_equal(forgotten_count, 2);
+	assert_int_equal(forgotten[0], 1);
+	assert_int_equal(forgotten[1], 2);
+	delivery_expire(delivery, 303 * SECOND); /* the third */
+	assert_int_equal(counts->events_spooled, 10);
+	delivery_unname(delivery, 4);
+	delivery_abandon(delivery);
+	assert_int_equal(counts->events_expired, 10);
+	add_named(delivery, 6, 304 * SECOND);
+	delivery_abandon(delivery);
+	assert_int_equal(counts->events_spooled, 20);
+	assert_int_equal(forgotten_count, 2);
+	delivery_free(delivery);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_delivery__windows_on_disk),
 		cmocka_unit_test(test_delivery__one_after_another),
 		cmocka_unit_test(test_delivery__retries_with_growing_waits),
 		cmocka_unit_test(test_delivery__waits_as_long_as_the_server_says),

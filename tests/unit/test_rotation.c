@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "helper/output/rotation.h"
+#include "helper/output/window_file.h"
 #include "ipc/guard.h"
 
 #define NOW    1800000000 /* 2027-01-15 08:00:00 UTC */
@@ -142,7 +143,7 @@ static void test_rotation__what_is_no_window(void **state)
 	(void)state;
 	assert_int_equal(rotation_keep(loose, 100, SUFFIX, NOW), -EPERM);
 	assert_int_equal(rotation_keep(STDIN_FILENO, 100, SUFFIX, NOW), -EPERM);
-	assert_int_equal(rotation_keep(sealed, ROTATION_WINDOW_MAX + 1, SUFFIX, NOW), -EFBIG);
+	assert_int_equal(rotation_keep(sealed, WINDOW_FILE_MAX + 1, SUFFIX, NOW), -EFBIG);
 	assert_int_equal(rotation_keep(sealed, 101, SUFFIX, NOW), -EBADMSG);
 	assert_int_equal(count_files(), 0);
 	assert_int_equal(rotation_keep(sealed, 50, SUFFIX, NOW), 0);

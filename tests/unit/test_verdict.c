@@ -299,9 +299,43 @@ static int release(void **state)
 	return 0;
 }
 
+/* Texts of grpc-go, tonic and the Collector. Other refusals are not about compression. */
+static void test_verdict__refused_compression(void **state)
+{
+	static const struct {
+		int code;
+		const char *text;
+		bool packing;
+	} rows[] = {
+		{12, "grpc: Decompressor is not installed for grpc-encoding \"zstd\"", true},
+		{12, "Content is compressed with `zstd` which isn't supported", true},
+		{13, "grpc: failed to decompress the received message: gzip: invalid header", true},
+		{3, "unsupported Content-Encoding", true},
+		{12, "unknown service opentelemetry", false},
+		{3, "invalid UTF-8 encoding", false},
+		{7, "gzip", false},
+		{14, "gzip", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		begin_grpc(rows[i].code, rows[i].text);
+		assert_int_equal(judge(ENDPOINT_GRPC).packing, rows[i].packing);
+	}
+	begin_http(415, "text/plain", "");
+	assert_true(judge(ENDPOINT_HTTP).packing);
+	begin_http(400, "text/plain", "unsupported Content-Encoding: zstd");
+	assert_true(judge(ENDPOINT_HTTP).packing);
+	begin_http(400, "text/plain", "bad request");
+	assert_false(judge(ENDPOINT_HTTP).packing);
+	begin_http(503, "text/plain", "gzip");
+	assert_false(judge(ENDPOINT_HTTP).packing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_verdict__refused_compression),
 		cmocka_unit_test(test_verdict__each_status_of_grpc),
 		cmocka_unit_test(test_verdict__retry_info),
 		cmocka_unit_test(test_verdict__statuses_of_http_instead),
