@@ -28,6 +28,7 @@ struct export
 	int files[WANTED_FILES];
 	char paths[WANTED_FILES][WANTED_PATH_BYTES]; /* "": none; FILE_CONFIG is unused */
 	struct file_state states[WANTED_FILES];	     /* of the files that paths led to last */
+	int listener; /* of the page */
 };
 
 void export_init(struct export *ret_export);
@@ -59,6 +60,16 @@ enum exit_status export_connect(const struct export *export, struct channel *ret
  */
 int export_keep(const struct export *export, const struct message_options *options,
 		struct channel *output, struct channel *exporter);
+
+/*
+ * Has keyhole-output make the socket at which an exporter shows numbers, if one was asked for.
+ * Explains a failure.
+ */
+enum exit_status export_listen(struct export *export, struct channel *output);
+
+/* Gives an exporter the socket, if there is one, and BPF's counters. 0 or a negative errno. */
+int export_counters(const struct export *export, const struct message_counters *counters, int map,
+		    struct channel *exporter);
 
 /*
  * Gives an exporter the destination, and a channel to keyhole-connector. Returns 0 or a negative
