@@ -879,7 +879,7 @@ struct counters {
 	u64 fallback_frames; /* user frames found by frame pointer or leaf fallback */
 	u64 bytes;	     /* written to the ring */
 	u64 denied;	     /* events in denied processes, which are not among the samples */
-	u64 filtered; /* events that sample_filter left out, which are not among the samples */
+	u64 filtered; /* events that sample_filter or a rest left out, not among the samples */
 	u64 denied_counted; /* part of denied: in processes that readings of CPU time count */
 	/*
 	 * Samples that were kept, and now have their record or are lost. While a sample is kept, it

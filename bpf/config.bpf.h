@@ -35,6 +35,8 @@ _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a plac
 volatile u32 worker_epoch;
 /* Flag: sampling has stopped. Interrupts only finish the kept samples, which the loader awaits. */
 volatile u32 draining;
+/* Flag: samples are left out for some time, and count as filtered. The loader alone writes it. */
+volatile u32 resting;
 volatile u32 kept_count; /* samples that are kept at this moment; BPF alone writes it */
 
 const volatile u32 ring_bytes = RING_BYTES_MIN;

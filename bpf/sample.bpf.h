@@ -633,7 +633,7 @@ GLOBAL int sample_is_left_out(u64 cs)
 		count_denied(count, verdict);
 		return 1;
 	}
-	if (!is_filtered(task, known, cs))
+	if (!resting && !is_filtered(task, known, cs))
 		return 0;
 	count->filtered++;
 	return 1;
@@ -642,7 +642,9 @@ GLOBAL int sample_is_left_out(u64 cs)
 /* Returns whether the current task is not sampled in this interrupt. */
 INLINE int leaves_out(void *ctx)
 {
-	return draining || (LEAVES_OUT && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]));
+	if (draining)
+		return 1;
+	return (LEAVES_OUT || resting) && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]);
 }
 
 /* Takes a sample of the current task into scratch->sample. Returns 0 when there is none. */

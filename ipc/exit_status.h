@@ -9,7 +9,7 @@ enum exit_status {
 	EXIT_USAGE = 2,
 	EXIT_RIGHTS = 3, /* more rights are needed */
 	EXIT_EMPTY = 4,	 /* no sample was taken */
-	EXIT_AGAIN = 5,	 /* an agent got SIGHUP: its service manager is to start it again */
+	EXIT_AGAIN = 5,	 /* an agent, on SIGHUP or for a new CPU: to be started again */
 	EXIT_NO_COMMAND = 127,
 	EXIT_PIPE = 141, /* nobody reads standard output any more, as shells show SIGPIPE */
 };

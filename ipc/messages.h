@@ -447,10 +447,18 @@ struct message_text {
 #define OPTIONS_SPOOL_MIN     64u	  /* KiB */
 #define OPTIONS_SPOOL_MAX     (1u << 30) /* KiB */
 
+#define CHANCE_INTERVAL_MAX 86400u
+/* An agent draws for each interval whether it samples. */
+struct message_chance {
+	uint32_t threshold; /* percent of the intervals, 1 to 99; 0: there is no draw */
+	uint32_t interval;  /* seconds, 1 to CHANCE_INTERVAL_MAX; without a threshold, any */
+};
+
 /* The options of `keyhole record`. At most one of pids, cgroup and command is given. */
 struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	struct message_sampling sampling;
+	struct message_chance chance;	       /* OPTIONS_AGENT */
 	uint64_t filter[OPTIONS_FILTER_WORDS]; /* struct sample_filter of bpf/abi.h */
 	int32_t status;	  /* OPTIONS_RECORD; else the exit status, and the rest means nothing */
 	uint32_t flags;	  /* OPTIONS_* above */

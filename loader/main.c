@@ -60,6 +60,8 @@ static int find_status(const struct recording *rec, int taken)
 		return taken;
 	if (rec->status != EXIT_DONE)
 		return rec->status;
+	if (rec->outgrown)
+		return EXIT_AGAIN;
 	if (rec->monitor.hung_up && rec->options->given.flags & OPTIONS_AGENT)
 		return EXIT_AGAIN;
 	return rec->command.status;

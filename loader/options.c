@@ -36,6 +36,14 @@ static bool has_one_choice(const struct message_options *given)
 	return choices <= 1;
 }
 
+static bool has_possible_chance(const struct message_chance *given)
+{
+	if (given->threshold == 0)
+		return true;
+	return given->threshold < 100 && given->interval >= 1 &&
+	       given->interval <= CHANCE_INTERVAL_MAX;
+}
+
 /* Returns whether all numbers are in the bounds that the loader relies on. */
 static bool is_possible(const struct message_options *given, uint32_t argc)
 {
@@ -56,6 +64,8 @@ static bool is_possible(const struct message_options *given, uint32_t argc)
 	if (given->flags & ~OPTIONS_FLAGS || given->every > OPTIONS_EVERY_MAX)
 		return false;
 	if (!memchr(given->name, '\0', OPTIONS_NAME_BYTES))
+		return false;
+	if (!has_possible_chance(&given->chance))
 		return false;
 	return has_one_choice(given);
 }

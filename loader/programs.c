@@ -414,6 +414,11 @@ void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 	programs->skeleton->bss->worker_epoch = epoch;
 }
 
+void programs_rest(struct programs *programs, bool resting)
+{
+	programs->skeleton->bss->resting = resting;
+}
+
 uint32_t programs_drain(struct programs *programs)
 {
 	programs->skeleton->bss->draining = 1;

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_LOADER_PROGRAMS_H
 #define KEYHOLE_LOADER_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -41,6 +42,9 @@ int programs_load(struct programs *programs, const struct options *options,
  * earlier worker wrote.
  */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);
+
+/* Has BPF leave samples out, and count them as filtered, or take them again. */
+void programs_rest(struct programs *programs, bool resting);
 
 /* Stops sampling for good. Returns how many samples still wait for their process to be known. */
 uint32_t programs_drain(struct programs *programs);

@@ -19,6 +19,7 @@ void recording_init(struct recording *rec, struct options *options, uint64_t beg
 	rec->rules.keys = -1;
 	rec->cgroup = -1;
 	rec->spill = -1;
+	rec->cpus.fd = -1;
 	rec->command.hold.fd = -1;
 	rec->ksyms.fd = rec->ksyms.known = rec->ksyms.channel.fd = -1;
 	rec->output.fd = rec->output.manager = -1;

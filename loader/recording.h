@@ -7,8 +7,11 @@
 #ifndef KEYHOLE_LOADER_RECORDING_H
 #define KEYHOLE_LOADER_RECORDING_H
 
+#include <stdbool.h>
 #include <sys/utsname.h>
 
+#include "loader/chance.h"
+#include "loader/cpus.h"
 #include "loader/starts.h"
 #include "loader/events.h"
 #include "loader/kernel_symbols.h"
@@ -30,6 +33,9 @@ struct recording {
 	struct ksyms ksyms;   /* the words of keyhole-kernel-symbols, an unprivileged helper */
 	struct programs programs;
 	struct events events;
+	struct cpus cpus;
+	struct chance chance;
+	bool outgrown; /* an agent ended for a CPU that is not sampled */
 	struct monitor monitor;
 	struct utsname machine;	      /* its name goes to the worker */
 	struct message_waited waited; /* from keyhole-output, after STEP_END, for the worker */

@@ -15,6 +15,7 @@
 #define FINISH_SECONDS 30
 #define PROGRESS_NS    NS_PER_SECOND
 #define DRAIN_STEP_MS  5
+#define AGAIN_NS       (60 * NS_PER_SECOND) /* between starts of an agent for new CPUs */
 
 /* ---- while sampling ------------------------------------------------------------------------ */
 
@@ -50,14 +51,47 @@ static uint64_t find_end(const struct recording *rec)
 	return rec->started + duration;
 }
 
+/* Draws whether an agent samples in the next interval, where that is to begin. */
+static void take_chance(struct recording *rec)
+{
+	struct chance *chance = &rec->chance;
+	const char *what = "sampled";
+
+	if (!chance_turn(chance, &rec->options->given.chance, time_now()))
+		return;
+	programs_rest(&rec->programs, chance->resting);
+	if (chance->resting)
+		what = "not sampled";
+	log_info("chance: %u s: %s", rec->options->given.chance.interval, what);
+}
+
+/* Tells of CPUs that are new. Returns whether an agent is to end for them. */
+static bool has_outgrown(struct recording *rec)
+{
+	const uint32_t appeared = cpus_look(&rec->cpus);
+
+	if (appeared)
+		log_warning("events: %u CPU(s) came online: not sampled before the next start",
+			    appeared);
+	if (!rec->cpus.appeared || !(rec->options->given.flags & OPTIONS_AGENT))
+		return false;
+	if (time_now() < rec->begun + AGAIN_NS)
+		return false;
+	log_warning("agent: ends, to be started again with all CPUs");
+	return true;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Supervises until the end, but no longer than until the next report of progress is due. */
 static enum monitor_result watch_for_a_turn(struct recording *rec, uint64_t end)
 {
-	uint64_t until = time_now() + PROGRESS_NS;
+	const uint64_t until = earlier(time_now() + PROGRESS_NS, end);
 	enum monitor_result result;
 
-	if (until > end)
-		until = end;
 	rec->monitor.progressed = false;
 	result = replace_watch(rec, GOAL_STOP, until);
 	if (rec->monitor.progressed)
@@ -83,9 +117,13 @@ static enum monitor_result await_end(struct recording *rec)
 		export_refresh(&rec->options->export,
 			       &rec->monitor.children[ROLE_EXPORTER].channel);
 		status_update(rec);
-		result = watch_for_a_turn(rec, end);
+		take_chance(rec);
+		result = watch_for_a_turn(rec, earlier(end, rec->chance.until));
 		if (result != MONITOR_TIMEOUT)
 			return result;
+		rec->outgrown = has_outgrown(rec);
+		if (rec->outgrown)
+			return MONITOR_REACHED;
 	}
 	return MONITOR_TIMEOUT;
 }
@@ -112,6 +150,7 @@ enum exit_status sampling_run(struct recording *rec)
 	if (status != EXIT_DONE)
 		return status;
 	rec->started = time_now();
+	take_chance(rec);
 	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);

@@ -292,6 +292,9 @@ static enum exit_status open_events(struct recording *rec)
 	/* a command maps its libraries while it is sampled */
 	if (rec->options->given.flags & OPTIONS_FEW && !rec->options->command)
 		watermark = EVENTS_WAKE_AT_HALF;
+	r = cpus_open(&rec->cpus);
+	if (r)
+		log_info("events: CPUs that come online: not noticed: %s", strerror(-r));
 	r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, watermark, events);
 
 	if (r == -ENOENT || r == -EOPNOTSUPP) {

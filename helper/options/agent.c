@@ -21,6 +21,7 @@
 
 #define DEFAULT_HZ	 20
 #define DEFAULT_INTERVAL 15
+#define CHANCE_INTERVAL	 60
 #define DEFAULT_CONFIG	 "/etc/keyhole/agent.conf"
 #define DEFAULT_FOLDER	 "/var/lib/keyhole"
 
@@ -138,6 +139,8 @@ static void fill_in(struct message_options *options, const struct destination *d
 		options->sampling.frequency = DEFAULT_HZ;
 	if (!options->every)
 		options->every = DEFAULT_INTERVAL;
+	if (!options->chance.interval)
+		options->chance.interval = CHANCE_INTERVAL;
 	options->flags |= OPTIONS_AGENT;
 	if (destination->listener.family)
 		options->flags |= OPTIONS_METRICS;

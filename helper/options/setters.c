@@ -179,6 +179,53 @@ static const char *set_every(void *target, const char *argument, size_t value)
 	return NULL;
 }
 
+/* At 100 percent, nothing is left to chance. */
+static const char *set_threshold(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	uint32_t percent;
+
+	(void)value;
+	if (!decimal_read32(argument, 1, 100, &percent))
+		return "not a percentage of 1 to 100";
+	line->options->chance.threshold = percent % 100;
+	return NULL;
+}
+
+/* Splits "5m" into the digits and the seconds of the unit, which are 1 where there is none. */
+static uint32_t split_unit(char *text)
+{
+	static const struct {
+		char unit;
+		uint32_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+	const size_t length = strlen(text);
+
+	for (size_t i = 0; length > 1 && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (text[length - 1] != units[i].unit)
+			continue;
+		text[length - 1] = '\0';
+		return units[i].seconds;
+	}
+	return 1;
+}
+
+static const char *set_chance_interval(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	char text[16];
+	uint32_t unit, count;
+
+	(void)value;
+	snprintf(text, sizeof(text), "%s", argument);
+	unit = split_unit(text);
+	if (strlen(argument) >= sizeof(text) ||
+	    !decimal_read32(text, 1, CHANCE_INTERVAL_MAX / unit, &count))
+		return "not a time such as 90s, 1m or 1h, 24h at most";
+	line->options->chance.interval = count * unit;
+	return NULL;
+}
+
 /* ---- output ---------------------------------------------------------------------------------- */
 
 /* A name of standard output, such as /dev/stdout, is the same as "-". */

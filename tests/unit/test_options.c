@@ -436,6 +436,10 @@ static void test_options__hostile_numbers_are_refused(void **state)
 	REFUSED(message_.flags = OPTIONS_FLAGS + 1);
 	REFUSED(message_.flags = UINT32_MAX);
 	REFUSED(message_.every = OPTIONS_EVERY_MAX + 1);
+	REFUSED((message_.chance = (struct message_chance){100, 60}));
+	REFUSED((message_.chance = (struct message_chance){UINT32_MAX, 60}));
+	REFUSED((message_.chance = (struct message_chance){50, 0}));
+	REFUSED((message_.chance = (struct message_chance){50, CHANCE_INTERVAL_MAX + 1}));
 }
 
 static void test_options__hostile_places_are_refused(void **state)
@@ -515,12 +519,63 @@ static void test_options__names_and_letters_are_unique_in_a_verb(void **state)
 	}
 }
 
+static void test_options__chance(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE_VERB("agent", &options, "-q"), 0);
+	assert_int_equal(options.given.chance.threshold, 0);
+	assert_int_equal(options.given.chance.interval, 60);
+	assert_int_equal(PARSE_VERB("agent", &options, "--probabilistic-threshold", "25",
+				    "--probabilistic-interval", "5m"),
+			 0);
+	assert_int_equal(options.given.chance.threshold, 25);
+	assert_int_equal(options.given.chance.interval, 300);
+	assert_int_equal(PARSE_VERB("agent", &options, "--probabilistic-threshold", "100",
+				    "--probabilistic-interval", "24h"),
+			 0);
+	assert_int_equal(options.given.chance.threshold, 0);
+	assert_int_equal(options.given.chance.interval, 86400);
+	assert_int_equal(PARSE_VERB("agent", &options, "--probabilistic-interval", "90"), 0);
+	assert_int_equal(options.given.chance.interval, 90);
+}
+
+static int parse_agent(const char *name, const char *argument)
+{
+	char words[4][32] = {"keyhole", "agent"};
+	char *argv[] = {words[0], words[1], words[2], words[3], NULL};
+	struct options options;
+
+	snprintf(words[2], sizeof(words[2]), "%s", name);
+	snprintf(words[3], sizeof(words[3]), "%s", argument);
+	return rig_parse(4, argv, &options);
+}
+
+static void test_options__chances_that_are_none(void **state)
+{
+	static const char *const thresholds[] = {"0", "101", "", "x", "-1", "5%"};
+	static const char *const intervals[] = {
+		"0",	 "0s",	  "s",	   "1d",  "25h",
+		"1441m", "86401", "1m30s", "-1m", "00000000000000001m"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+		assert_int_equal(parse_agent("--probabilistic-threshold", thresholds[i]), 2);
+	}
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+		assert_int_equal(parse_agent("--probabilistic-interval", intervals[i]), 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options__rows_are_whole),
 		cmocka_unit_test(test_options__names_and_letters_are_unique_in_a_verb),
 		cmocka_unit_test(test_options__defaults),
+		cmocka_unit_test(test_options__chance),
+		cmocka_unit_test(test_options__chances_that_are_none),
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
 		cmocka_unit_test(test_options__every),
