@@ -307,7 +307,7 @@ static void test_stacked__functions_that_cannot_be_read(void **state)
 	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
 }
 
-/* The caller's instruction comes with code that an operator has called, or with copied arguments. */
+/* The caller's instruction comes with code that an operator has called, or with arguments. */
 static void test_stacked__instructions_of_callers(void **state)
 {
 	const u32 add = 0x03020120;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What events have told of a function, in one piece of memory: its name, file and lines. Code may
+ * The name, file and lines that events have told of a function, in one piece of memory. Code may
  * also have names for the functions that it calls, packed at an address of the process.
  */
 #ifndef KEYHOLE_WORKER_RUNTIME_FUNCTION_TEXT_H
