@@ -112,7 +112,7 @@ GLOBAL int runtime_take_link(void)
 	if (code && !place &&
 	    !runtime_read_reference(list, list->anchor + config->stack.anchor_place))
 		place = list->word;
-	list->may_name = config->flags & RUNTIME_NAMES && !(kind & LINK_KIND);
+	list->may_name = config->flags & RUNTIME_NAMES && (kind & LINK_KIND) != LINK_NATIVE;
 	if (code)
 		r = runtime_frame(code, place, 0);
 	if (r)

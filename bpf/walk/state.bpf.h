@@ -185,6 +185,7 @@ INLINE int runtime_begin_scan(struct walk *walk)
 
 /* ---- frames ---- */
 
+#define RUNTIME_CODE_NONE   2u /* no address of code, nor that of known code that is none */
 #define RUNTIME_SLOTS_AT    (RUNTIME_BELOW + RUNTIME_NODE_BYTES) /* in the window, behind frames */
 #define RUNTIME_SLOTS_BYTES (WALK_WINDOW_BYTES - RUNTIME_SLOTS_AT)
 
@@ -221,7 +222,9 @@ INLINE int runtime_read_slot(struct walk *walk, u64 address)
 
 /*
  * Follows the way of RUNTIME_OBJECT from a frame to its code. Returns the code, or 0: the frame is
- * none of the program.
+ * none of the program. Where memory could not be read, the result is RUNTIME_CODE_NONE, which is no
+ * address: so the list ends as cut. A word that is no address of an object may be that of a
+ * function in C.
  */
 GLOBAL u64 runtime_object(u64 address)
 {
@@ -234,13 +237,14 @@ GLOBAL u64 runtime_object(u64 address)
 
 	list->word = address;
 	if (!(config->flags & RUNTIME_STACKED) && runtime_read_slot(walk, address))
-		return 0;
+		return RUNTIME_CODE_NONE;
 	struct runtime_object *known = &list->object[list->word >> 5 & (RUNTIME_CODES - 1)];
 
 	if (known->address == list->word)
 		return known->code;
-	if (runtime_read(config->object_code + 8, list->word) ||
-	    (runtime_u32(list, config->object_type) & config->object_mask) != config->object_value)
+	if (runtime_read(config->object_code + 8, list->word))
+		return runtime_is_address(list->word) ? RUNTIME_CODE_NONE : 0;
+	if ((runtime_u32(list, config->object_type) & config->object_mask) != config->object_value)
 		return 0;
 	known->address = list->word;
 	known->code = runtime_reference(list, config->object_code) - config->stack.code_head;

@@ -288,6 +288,51 @@ static void test_stacked__arguments_and_continuations(void **state)
 	assert_int_equal(host.word[5], BORDER(2));
 }
 
+static u32 call_of[8]; /* the callers' instructions, as events have them */
+
+static void note_call(u64 code)
+{
+	for (u32 i = 0; i < 8; i++)
+		if (code == CODE(i))
+			call_of[i] = host.told_call;
+}
+
+/* The list ends where a function cannot be read. */
+static void test_stacked__functions_that_cannot_be_read(void **state)
+{
+	(void)state;
+	HEAP_WORD(VALUES + 8 * 11 - 16) = HEAP + sizeof(heap);
+	assert_int_equal(walk_list(), 3);
+	assert_int_equal(host.word[0], FRAME(3));
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
+}
+
+/* The caller's instruction comes with code that an operator has called, or with arguments. */
+static void test_stacked__instructions_of_callers(void **state)
+{
+	const u32 add = 0x03020120;
+	u64 base;
+
+	(void)state;
+	config.flags |= RUNTIME_NAMES;
+	config.names.opcode_bits = 8;
+	config.names.call = config.names.other_call = 66;
+	host.told_before = CODE(3);
+	put_call(BEHIND(3, 6), 6);
+	heap_u32(BEHIND(3, 6) - 4, add);
+	base = put_frame(26, 4, 48 | LINK_CONTINUES);
+	HEAP_WORD(base - 24) = BEHIND(3, 6);
+	HEAP_WORD(base - 32) = HEAP + 0x7000;
+	HEAP_WORD(STATE + AT_BASE) = put_frame(31, 4, 40 | LINK_ARGUMENTS);
+	host.tell = note_call;
+	memset(call_of, 0, sizeof(call_of));
+	assert_int_equal(walk_list(), 10);
+	assert_int_equal(call_of[4], add);
+	/* the one that native code has called has no name */
+	assert_int_equal(call_of[1], 0);
+	host.tell = NULL;
+}
+
 /* References of 4 bytes: a function and its link are in one slot. */
 static void test_stacked__short_references(void **state)
 {
@@ -637,6 +682,8 @@ int main(void)
 		TEST(frames),
 		TEST(a_leaf_of_the_interpreter),
 		TEST(arguments_and_continuations),
+		TEST(functions_that_cannot_be_read),
+		TEST(instructions_of_callers),
 		TEST(short_references),
 		TEST(links_that_lead_nowhere),
 		TEST(resumed_states),

@@ -333,6 +333,24 @@ static void test_states__at_a_leaf(void **state)
 	assert_int_equal(OFFSET(host.word[1]), 12);
 }
 
+/* The list ends where an object cannot be read. A word that is no address is a function in C. */
+static void test_states__with_objects_that_cannot_be_read(void **state)
+{
+	(void)state;
+	put_frames();
+	host.leaf[5] = STATE(0);
+	HEAP_WORD(SLOT_OF(3)) = HEAP + sizeof(heap);
+	assert_int_equal(walk_list(), 5);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
+	HEAP_WORD(SLOT_OF(3)) = OBJECT(3) + 1;
+	assert_int_equal(walk_list(), 5);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	HEAP_WORD(SLOT_OF(3)) = OBJECT(3);
+	HEAP_WORD(NODE(3) + AT_SLOT) = HEAP + sizeof(heap);
+	assert_int_equal(walk_list(), 5);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_READ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +367,8 @@ int main(void)
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_states__with_arrays, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_states__at_a_leaf, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__with_objects_that_cannot_be_read,
+						setup, scene_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,28 @@ static const struct luajit_build builds[] = {
 	{1737090214, 16, 352, 192, 752, 88, true},
 };
 
+/* Finds a name wherever packed ones begin. */
+static void find_names(const struct told *told, uint64_t named)
+{
+	const struct told_packed *packed = &told->packed;
+	char name[TOLD_NAME_BYTES];
+
+	if (packed->size > sizeof(told->table) - told->lines.size)
+		abort();
+	for (size_t i = 0; i < TOLD_PACKED_KINDS; i++) {
+		const uint64_t at = packed->address[i] - packed->first;
+
+		if (packed->address[i] == 0)
+			continue;
+		if (at > packed->size || packed->size - at < TOLD_PACKED_BYTES)
+			abort();
+		if (told->handler->find_name(packed->bytes + at, packed->size - at, named, name) ==
+			    0 &&
+		    !memchr(name, 0, sizeof(name)))
+			abort();
+	}
+}
+
 /* The first byte is the build, the second one an instruction; an event follows. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -34,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    !memchr(told.code.file, 0, sizeof(told.code.file)) ||
 	    told.lines.size > sizeof(told.table))
 		abort();
+	find_names(&told, event.named);
 	for (uint32_t i = 0; i < 8; i++)
 		if (told.handler->find_line(&told.lines, 4u * data[1] + i) > INT32_MAX)
 			abort();

@@ -188,7 +188,7 @@ def compare_py_spy(samples, files, path):
 
 def compare_names(called, report):
     """Returns the share of frames with a name that Lua has for the function, where Lua has one."""
-    share = Share("names", report.get("named", NAMES))
+    share = Share("names", NAMES)
     for function, said in report["names"].items():
         for name, count in called[function].items():
             if name not in said or set(said) != {function}:

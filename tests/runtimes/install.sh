@@ -253,6 +253,31 @@ for suite in bullseye bookworm trixie sid; do
 	have "luajit of $suite" "$tree" calls.lua /usr/bin/luajit
 done
 
+# ---- programs that name the code that they make ----
+
+# on_path NAME WORKLOAD PROGRAM OPTION...
+on_path() {
+	local name=$1 workload=$2 program=$3
+	shift 2
+	if command -v "$program" >/dev/null; then
+		row "$name" / "$workload" "$*"
+	else
+		without "$name" "$program is not installed"
+	fi
+}
+
+on_path 'code of node' made.js node --perf-basic-prof --interpreted-frames-native-stack --no-logfile-per-isolate --logfile=/dev/null
+on_path 'code of java' Made.java java -XX:+PreserveFramePointer
+get debian jit-php-trixie trixie php8.4-cli php8.4-opcache
+php='/usr/bin/php8.4 -d zend_extension=opcache -d opcache.enable_cli=1 -d opcache.file_update_protection=0 -d opcache.jit_buffer_size=64M -d opcache.jit_debug=0x10'
+for kind in tracing function; do
+	have "code of php8.4 of trixie, $kind" "$tree" made.php "$php -d opcache.jit=$kind"
+done
+get debian jit-pypy-trixie trixie pypy3
+have 'code of pypy3 of trixie' "$tree" made_pypy.py /usr/bin/pypy3
+get debian jit-erlang-trixie trixie erlang-base
+have 'code of erlang of trixie' "$tree" made.erl /usr/lib/erlang/bin/escript
+
 # ---- servers with Lua in them ----
 
 # servers SUITE TREE PACKAGES SERVER...

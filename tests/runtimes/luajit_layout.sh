@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/luajit_layout.sh [write]: compares worker/runtime/luajit_layout.def with the headers of the
-# releases of LuaJIT that Debian has as source packages. One TAP stream. `write` prints the rows instead.
+# tests/runtimes/luajit_layout.sh [write]: compares worker/runtime/luajit_layout.def and luajit_events.def with the
+# headers of the releases of LuaJIT that Debian has as source packages. One TAP stream. `write` prints the rows instead.
 # Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -84,6 +84,26 @@ int main(void)
 }
 END
 
+# Instructions that call metamethods: worker/runtime/luajit_events.def.
+cat >"$folder/events.c" <<'END'
+#include <stdio.h>
+#include "lj_obj.h"
+#include "lj_bc.h"
+static const char *const names[] = {
+#define NAME(name) #name,
+	MMDEF(NAME)
+	NULL
+};
+#define ROW(op, a, b, c, event) \
+	if (MM_##event != MM____ && MM_##event != MM_call) \
+		printf("E(\"%s\", %d) /* %s */\n", names[MM_##event], BC_##op, #op);
+int main(void)
+{
+	BCDEF(ROW)
+	return 0;
+}
+END
+
 # fetch PACKAGE: prints the folder of the headers.
 fetch() {
 	local tree=$folder/${1%.orig*} options
@@ -101,16 +121,21 @@ rows() {	# PACKAGE
 	local source has=
 	source=$(fetch "$1") || return
 	! grep -q mcofs "$source/lj_jit.h" || has=-DHAS_CODE
-	${CC:-cc} -w $has -I"$source" -o "$folder/rows" "$folder/rows.c" && "$folder/rows" >"$folder/$1.rows"
+	${CC:-cc} -w $has -I"$source" -o "$folder/rows" "$folder/rows.c" && "$folder/rows" >"$folder/$1.rows" &&
+		${CC:-cc} -w -I"$source" -o "$folder/events" "$folder/events.c" && "$folder/events" >"$folder/$1.events"
 }
 
 rows_of_all() {
 	local package pair row
 	for package in $columns; do
-		rows "$package" || return
+		rows "$package" && cp "$folder/$package.events" "$folder/calls" || return
+	done
+	for package in $columns; do
+		cmp "$folder/$package.events" "$folder/calls" || return
 	done
 	for pair in $same; do
-		rows "${pair%=*}" && cmp "$folder/${pair%=*}.rows" "$folder/${pair#*=}.rows" || return
+		rows "${pair%=*}" && cmp "$folder/${pair%=*}.rows" "$folder/${pair#*=}.rows" &&
+			cmp "$folder/${pair%=*}.events" "$folder/calls" || return
 	done
 	for row in $patched; do
 		awk -v row="$row" '{ print $1, $2 + ($1 == row ? 4 : 0) }' "$folder/${columns%% *}.rows" >"$folder/row" &&
@@ -133,10 +158,11 @@ if ! rows_of_all >"$folder/log" 2>&1; then
 	exit
 fi
 if [ "$1" = write ]; then
-	cat "$folder/layout"
+	cat "$folder/layout" "$folder/calls"
 	exit
 fi
-if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/luajit_layout.def) >"$folder/log"; then
+if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/luajit_layout.def) >"$folder/log" &&
+	diff "$folder/calls" <(grep '^E(' worker/runtime/luajit_events.def) >"$folder/log"; then
 	echo 'ok 1 - offsets of LuaJIT'
 	echo 1..1
 	exit

@@ -68,7 +68,7 @@ profile() {
 	[[ $2 != *.* ]] || script=$2
 	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
-	cp $here/workloads/*.{py,lua} "$work"
+	cp $here/workloads/* "$work"
 	folder=${work#"${root%/}"}
 	# shellcheck disable=SC2086
 	(inside "$root" $3 "$folder/$script" "$folder/report.json") >"$dir/out" 2>&1 &
@@ -102,8 +102,13 @@ profile() {
 	[ "$root" = / ] || { mv "$work/report.json" "$dir" && rm -rf "$work"; }
 }
 
+# compare WORKLOAD
 compare() {
 	local theirs=
+	if [[ $1 = [Mm]ade* ]]; then
+		python3 $here/made.py "$dir/profile.pb.gz" "$dir/report.json"
+		return
+	fi
 	[ ! -s "$dir/py-spy.raw" ] || theirs=$dir/py-spy.raw
 	# shellcheck disable=SC2086
 	python3 $here/compare.py "$dir/profile.pb.gz" "$dir/report.json" $theirs
@@ -117,7 +122,7 @@ one() {
 		return
 	fi
 	ran=$((ran + 1))
-	if profile "$2" "$3" "$4" && compare; then
+	if profile "$2" "$3" "$4" && compare "$3"; then
 		echo "ok $number - $1"
 		return
 	fi

@@ -15,6 +15,7 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/lua.h"
+#include "worker/runtime/luajit.h"
 #include "worker/runtime/told.h"
 
 #define CODE 0x7f0000010000ull
@@ -210,6 +211,70 @@ static void test_functions__bytes_of_a_family_are_bounded(void **state)
 	assert_true(functions_get(functions, number_of(&other), &function));
 }
 
+/* ---- names that callers have ---- */
+
+#define PACKED 0x41002000ull
+
+/* Tells of a function whose name is the third one at an address of its caller. */
+static void tell_called(const struct function_key *of, const unsigned char *names)
+{
+	told.handler = &luajit_handler;
+	told.late = (struct told_late){
+		PACKED, (uint64_t)RUNTIME_OF_PACKED_UPVALUES << 56 | 2ull << 32, told_mark(names)};
+	told.packed = (struct told_packed){0};
+	functions_tell(functions, of, &told, 1);
+}
+
+static void tell_caller(const struct function_key *of, const unsigned char *names, size_t size)
+{
+	told.late = (struct told_late){0};
+	told.packed = (struct told_packed){
+		.address = {PACKED}, .first = PACKED, .bytes = names, .size = size};
+	functions_tell(functions, of, &told, 1);
+}
+
+static const char *name_at(const struct function_key *of)
+{
+	static struct function function;
+
+	assert_true(functions_get(functions, number_of(of), &function));
+	return function.name;
+}
+
+/* Whichever event comes first, a function gets the name that only its caller's event has. */
+static void test_functions__with_names_of_callers(void **state)
+{
+	struct function_key called = key, caller = key, other = key, stranger = key;
+	unsigned char names[TOLD_PACKED_BYTES + 32], changed[sizeof(names)];
+
+	(void)state;
+	memset(names, 'n', sizeof(names));
+	names[1] = names[TOLD_PACKED_BYTES] = 0;
+	memcpy(names + TOLD_PACKED_BYTES + 1, "third", sizeof("third"));
+	memcpy(changed, names, sizeof(names));
+	changed[0] = 'm';
+	caller.code += 8;
+	other.code += 16;
+	stranger.family++;
+	tell_called(&called, names);
+	tell_called(&stranger, names);
+	assert_string_equal(name_at(&called), "Outer.run");
+	tell_caller(&caller, changed, sizeof(changed));
+	assert_string_equal(name_at(&called), "Outer.run");
+	caller.code += 24;
+	tell_caller(&caller, names, sizeof(names));
+	assert_string_equal(name_at(&called), "third");
+	assert_string_equal(name_at(&called), "third");
+	assert_string_equal(name_at(&stranger), "Outer.run");
+	tell_called(&other, names);
+	assert_string_equal(name_at(&other), "third");
+	/* with the caller, its names are forgotten */
+	functions_forget(functions, 2);
+	assert_int_equal(functions_count(functions), 0);
+	tell_called(&other, names);
+	assert_string_equal(name_at(&other), "Outer.run");
+}
+
 /* ---- events ---- */
 
 static void test_functions__events_with_cut_tables(void **state)
@@ -362,6 +427,7 @@ int main(void)
 		TEST(are_forgotten),
 		TEST(of_a_family_are_bounded),
 		TEST(bytes_of_a_family_are_bounded),
+		TEST(with_names_of_callers),
 		TEST(events_with_cut_tables),
 		TEST(events_without_a_part),
 		TEST(events_about_other_objects),

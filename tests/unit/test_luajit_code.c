@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bpf/abi.h"
@@ -251,6 +252,104 @@ static void test_luajit_code__that_is_none(void **state)
 	}
 }
 
+/* Opcodes of lj_bc.h */
+static void test_luajit_code__events(void **state)
+{
+	static const struct {
+		uint32_t instruction;
+		const char *name;
+	} calls[] = {
+		{57 | 3 << 8, "metamethod '__index'"},
+		{61, "metamethod '__newindex'"},
+		{32, "metamethod '__add'"},
+		{1, "metamethod '__lt'"},
+		{4, "metamethod '__eq'"},
+		{38, "metamethod '__concat'"},
+		{51, "metamethod '__gc'"},
+		{69, "(for generator)"},
+		{66, "function <a:7>"},
+		{255, "function <a:7>"},
+		{0, "function <a:7>"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		begin(2, "@a", 7, 3, 0);
+		event.called_by = calls[i].instruction;
+		assert_int_equal(tell(), 0);
+		assert_string_equal(told.code.name, calls[i].name);
+		assert_int_equal(told.has_callers_name, calls[i].name[0] != 'f');
+		begin(2, "@a", 0, 3, 0);
+		event.called_by = calls[i].instruction;
+		assert_int_equal(tell(), 0);
+		assert_string_equal(told.code.name, "main chunk");
+	}
+}
+
+#define VARIABLES 60u /* "name_00" and so on, each there from its number on, to the end */
+#define BYTES_OF  10u /* of one */
+
+static size_t fill_variables(unsigned char *bytes)
+{
+	for (uint32_t i = 0; i < VARIABLES; i++) {
+		unsigned char *at = bytes + (size_t)BYTES_OF * i;
+
+		snprintf((char *)at, 8, "name_%02u", i);
+		at[8] = 1;
+		at[9] = (unsigned char)(VARIABLES - i);
+	}
+	bytes[BYTES_OF * VARIABLES] = 0;
+	return BYTES_OF * VARIABLES + 1;
+}
+
+/* Begins an event about a caller, with names of variables behind its lines. */
+static size_t begin_caller(uint64_t *ret_address)
+{
+	static const uint8_t lines[] = {0, 1, 1, 2};
+	size_t size;
+
+	begin(2, "@a", 1, 3, sizeof(lines) + 1);
+	put_lines(lines, sizeof(lines));
+	size = fill_variables(event.data + CODE_PART_3 + sizeof(lines));
+	event.bytes[3] += size;
+	*ret_address = LINES + sizeof(lines);
+	put(layout()->code_variables, *ret_address, 8);
+	return size;
+}
+
+/* A name that the event lacks is in the event about the caller. */
+static void test_luajit_code__names_behind_the_event(void **state)
+{
+	const uint64_t named = (uint64_t)RUNTIME_OF_PACKED_VARIABLES << 56 | 55ull << 32 | 59;
+	unsigned char bytes[BYTES_OF * VARIABLES + 1];
+	char name[TOLD_NAME_BYTES];
+	struct told_late late;
+	uint64_t address;
+	size_t size;
+
+	(void)state;
+	fill_variables(bytes);
+	assert_string_equal(packed(bytes, TOLD_PACKED_BYTES, RUNTIME_OF_PACKED_VARIABLES, 55, 59),
+			    "function <a:7>");
+	late = told.late;
+	assert_int_equal(late.address, NAMES);
+	assert_int_equal(late.named, named);
+	size = begin_caller(&address);
+	assert_int_equal(tell(), 0);
+	assert_int_equal(told.packed.address[0], 0);
+	assert_int_equal(told.packed.address[1], address);
+	assert_int_equal(told.packed.first, address);
+	assert_int_equal(told.packed.size, size);
+	assert_int_equal(told.lines.size, 4);
+	assert_int_equal(told_mark(told.packed.bytes), late.mark);
+	assert_int_equal(luajit_handler.find_name(told.packed.bytes, size, named, name), 0);
+	assert_string_equal(name, "name_55");
+	/* names that fit in an event are not kept */
+	event.bytes[3] = 4 + TOLD_PACKED_BYTES;
+	assert_int_equal(tell(), 0);
+	assert_int_equal(told.packed.size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +359,8 @@ int main(void)
 		cmocka_unit_test(test_luajit_code__callers_texts),
 		cmocka_unit_test(test_luajit_code__packed_upvalues),
 		cmocka_unit_test(test_luajit_code__packed_variables),
+		cmocka_unit_test(test_luajit_code__events),
+		cmocka_unit_test(test_luajit_code__names_behind_the_event),
 		cmocka_unit_test(test_luajit_code__that_is_none),
 	};
 

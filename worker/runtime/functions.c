@@ -7,6 +7,7 @@
 #include "base/chain.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "worker/runtime/function_text.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
 
@@ -16,14 +17,10 @@ struct family {
 	uint64_t unverified; /* frames, as in struct functions_counts */
 };
 
-/* One piece of memory: name, file and line table behind the head. */
-struct text {
-	size_t bytes; /* with the head */
-	struct function function;
-	const struct runtime_handler *handler;
-	bool has_callers_name;
-	struct told_lines lines;
-	char data[];
+/* Packed names of an entry's code: TOLD_PACKED_KINDS of them in each entry. */
+struct packed {
+	struct chain chain;  /* of those with the same hash */
+	struct entry *entry; /* NULL: it is in no chain */
 };
 
 struct entry {
@@ -31,8 +28,9 @@ struct entry {
 	struct function_key key;
 	struct family *family;
 	uint64_t number;
-	uint64_t used;	    /* time */
-	struct text *text;  /* NULL: no event has told of it */
+	uint64_t used;		    /* time */
+	struct function_text *text; /* NULL: no event has told of it */
+	struct packed packed[TOLD_PACKED_KINDS];
 	bool is_old;	    /* another function has the key now */
 	bool is_untold;	    /* a sample was first, and no event has come since */
 	bool is_unverified; /* what an event told is no code of the interpreter */
@@ -44,6 +42,7 @@ struct functions {
 	struct map *keys;     /* by hash: chains of entries that are not old */
 	struct map *numbers;  /* by number: entries */
 	struct map *families; /* by number */
+	struct map *packed;   /* by hash of family and address: chains of packed names */
 	uint64_t last;	      /* number given */
 	size_t bytes;
 	struct functions_counts counts;
@@ -58,7 +57,8 @@ struct functions *functions_new(void)
 	functions->keys = map_new();
 	functions->numbers = map_new();
 	functions->families = map_new();
-	if (functions->keys && functions->numbers && functions->families &&
+	functions->packed = map_new();
+	if (functions->keys && functions->numbers && functions->families && functions->packed &&
 	    hash_key_random(&functions->hash_key) == 0)
 		return functions;
 	functions_free(functions);
@@ -89,6 +89,7 @@ void functions_free(struct functions *functions)
 	free_values(functions->numbers);
 	free_values(functions->families);
 	map_free(functions->keys);
+	map_free(functions->packed);
 	free(functions);
 }
 
@@ -206,11 +207,47 @@ static void retire(struct functions *functions, struct entry *entry)
 	entry->is_old = true;
 }
 
+/* ---- what events tell ---- */
+
+/* The chain of packed names at an address of a family. */
+static uint64_t hash_of_packed(const struct functions *functions, uint64_t family, uint64_t address)
+{
+	const uint64_t key[] = {family, address};
+
+	return hash_bytes(&functions->hash_key, key, sizeof(key));
+}
+
+static void forget_packed(struct functions *functions, struct entry *entry)
+{
+	for (size_t i = 0; i < TOLD_PACKED_KINDS && entry->text; i++) {
+		const uint64_t address = entry->text->packed.address[i];
+
+		if (entry->packed[i].entry)
+			chain_remove(functions->packed,
+				     hash_of_packed(functions, entry->key.family, address),
+				     &entry->packed[i].chain);
+		entry->packed[i].entry = NULL;
+	}
+}
+
+static void keep_packed(struct functions *functions, struct entry *entry)
+{
+	for (size_t i = 0; i < TOLD_PACKED_KINDS; i++) {
+		const uint64_t address = entry->text->packed.address[i];
+
+		if (address != 0 && chain_add(functions->packed,
+					      hash_of_packed(functions, entry->key.family, address),
+					      &entry->packed[i].chain) == 0)
+			entry->packed[i].entry = entry;
+	}
+}
+
 static void remove_entry(struct functions *functions, struct entry *entry)
 {
 	struct family *family = entry->family;
 
 	retire(functions, entry);
+	forget_packed(functions, entry);
 	map_remove(functions->numbers, entry->number);
 	if (entry->text) {
 		family->bytes -= entry->text->bytes;
@@ -222,74 +259,40 @@ static void remove_entry(struct functions *functions, struct entry *entry)
 	free(entry);
 }
 
-/* ---- what events tell ---- */
-
-static struct text *make_text(const struct told *told)
+/* Sets or replaces the text, which is freed if there is no room. NULL: no memory. */
+static void set_text(struct functions *functions, struct entry *entry, struct function_text *text)
 {
-	const size_t name = strlen(told->code.name) + 1, file = strlen(told->code.file) + 1;
-	const size_t bytes = sizeof(struct text) + name + file + told->lines.size;
-	struct text *text = malloc(bytes);
+	struct family *family = entry->family;
+	size_t old = 0;
 
-	if (!text)
-		return NULL;
-	*text = (struct text){
-		.bytes = bytes,
-		.function = {text->data, text->data + name, told->code.first_line},
-		.handler = told->handler,
-		.has_callers_name = told->has_callers_name,
-		.lines = told->lines,
-	};
-	text->lines.table = (unsigned char *)text->data + name + file;
-	memcpy(text->data, told->code.name, name);
-	memcpy(text->data + name, told->code.file, file);
-	memcpy(text->data + name + file, told->table, told->lines.size);
-	return text;
-}
-
-static bool is_same(const struct text *text, const struct told *told)
-{
-	return text->function.first_line == told->code.first_line &&
-	       text->lines.size == told->lines.size &&
-	       (told->handler->has_callers_names ||
-		strcmp(text->function.name, told->code.name) == 0) &&
-	       strcmp(text->function.file, told->code.file) == 0 &&
-	       memcmp(text->lines.table, told->table, told->lines.size) == 0;
-}
-
-static void fill(struct functions *functions, struct entry *entry, const struct told *told)
-{
-	struct text *text = make_text(told);
-
-	if (!text || !has_bytes(functions, entry->family, text->bytes)) {
+	if (entry->text)
+		old = entry->text->bytes;
+	if (!text || !has_bytes(functions, family, text->bytes)) {
 		functions->counts.refused++;
 		free(text);
 		return;
 	}
+	forget_packed(functions, entry);
+	free(entry->text);
 	entry->text = text;
-	entry->family->bytes += text->bytes;
-	functions->bytes += text->bytes;
-	functions->counts.told++;
+	family->bytes += text->bytes - old;
+	functions->bytes += text->bytes - old;
+	keep_packed(functions, entry);
+}
+
+static void fill(struct functions *functions, struct entry *entry, const struct told *told)
+{
+	set_text(functions, entry, function_text_new(told));
+	functions->counts.told += entry->text != NULL;
 }
 
 /* A caller has a name for the function that had none: it gets this name, if there is room. */
 static void take_callers_name(struct functions *functions, struct entry *entry,
 			      const struct told *told)
 {
-	struct text *old = entry->text, *text;
-
 	functions->counts.again++;
-	if (old->has_callers_name || !told->has_callers_name)
-		return;
-	text = make_text(told);
-	if (!text || !has_bytes(functions, entry->family, text->bytes)) {
-		functions->counts.refused++;
-		free(text);
-		return;
-	}
-	entry->text = text;
-	entry->family->bytes += text->bytes - old->bytes;
-	functions->bytes += text->bytes - old->bytes;
-	free(old);
+	if (!entry->text->has_callers_name && told->has_callers_name)
+		set_text(functions, entry, function_text_new(told));
 }
 
 static void end_untold(struct functions *functions, struct entry *entry)
@@ -316,7 +319,7 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 {
 	struct entry *entry = find(functions, key);
 
-	if (entry && entry->text && !is_same(entry->text, told)) {
+	if (entry && entry->text && !function_text_is_same(entry->text, told)) {
 		retire(functions, entry);
 		entry = NULL;
 	}
@@ -397,13 +400,53 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
 }
 
-bool functions_get(const struct functions *functions, uint64_t number,
-		   struct function *ret_function)
+/* Returns the code that has the packed names which a text awaits, or NULL. */
+static const struct function_text *find_packed(const struct functions *functions,
+					       const struct entry *entry)
 {
-	const struct entry *entry = map_get(functions->numbers, number);
+	const struct told_late *late = &entry->text->late;
+	const struct packed *packed = map_get(
+		functions->packed, hash_of_packed(functions, entry->key.family, late->address));
+
+	for (; packed; packed = (const struct packed *)packed->chain.next) {
+		const struct told_packed *of = &packed->entry->text->packed;
+
+		if (packed->entry->key.family == entry->key.family &&
+		    of->address[packed - packed->entry->packed] == late->address &&
+		    told_mark(of->bytes + (late->address - of->first)) == late->mark)
+			return packed->entry->text;
+	}
+	return NULL;
+}
+
+/* The event about the caller may have come behind that about the function. */
+static void take_late_name(struct functions *functions, struct entry *entry)
+{
+	const struct told_late *late = &entry->text->late;
+	const struct function_text *caller;
+	char name[TOLD_NAME_BYTES];
+	size_t at;
+
+	if (late->address == 0)
+		return;
+	caller = find_packed(functions, entry);
+	if (!caller)
+		return;
+	at = (size_t)(late->address - caller->packed.first);
+	if (caller->handler->find_name(caller->packed.bytes + at, caller->packed.size - at,
+				       late->named, name) == 0)
+		set_text(functions, entry, function_text_rename(entry->text, name));
+	else
+		entry->text->late.address = 0;
+}
+
+bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function)
+{
+	struct entry *entry = map_get(functions->numbers, number);
 
 	if (!entry || !entry->text)
 		return false;
+	take_late_name(functions, entry);
 	*ret_function = entry->text->function;
 	return true;
 }

@@ -74,9 +74,11 @@ void functions_doubt(struct functions *functions, const struct function_key *key
  */
 uint64_t functions_place(struct functions *functions, const struct function_key *key,
 			 uint32_t instruction, uint64_t time);
-/* Gets the function of a number, valid until the next event. False: no event has told of it. */
-bool functions_get(const struct functions *functions, uint64_t number,
-		   struct function *ret_function);
+/*
+ * Gets the function of a number, valid until the next event or call. False: no event has told of
+ * it. An event about the caller may have brought the function's name meanwhile.
+ */
+bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function);
 /* Returns whether the function of a number has no name since functions_doubt(). */
 bool functions_unverified(const struct functions *functions, uint64_t number);
 /* Returns how many frames of a family are of such functions, as far as these are not forgotten. */

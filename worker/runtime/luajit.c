@@ -158,4 +158,5 @@ const struct runtime_handler luajit_handler = {
 	.configure = configure,
 	.read_code = luajit_code_read,
 	.find_line = luajit_code_line,
+	.find_name = luajit_name_find,
 };

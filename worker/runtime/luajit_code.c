@@ -2,7 +2,7 @@
 #include "worker/runtime/luajit_code.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/reader.h"
@@ -74,18 +74,38 @@ static int read_names(const struct luajit_layout *layout, const struct memory *m
 	return r;
 }
 
+/* Notes a name that is packed behind the bytes of the event. */
+static void await_name(const struct memory *memory, struct told *told)
+{
+	unsigned char bytes[TOLD_PACKED_BYTES];
+
+	if (memory_read(memory, told->called, bytes, sizeof(bytes)) < 0)
+		return;
+	told->late = (struct told_late){
+		.address = told->called,
+		.named = told->named,
+		.mark = told_mark(bytes),
+	};
+}
+
 /* Replaces the name by that which the caller has for the function, if there is one. */
 static void take_callers_name(const struct luajit_layout *layout, const struct memory *memory,
 			      struct told *told)
 {
-	char text[LUAJIT_NAME_BYTES];
+	char *name = told->code.name, text[TOLD_NAME_BYTES];
+	int r = 0;
 
-	if (told->code.first_line == 0 ||
-	    luajit_name_read(layout, memory, told->called, told->named, text) < 0)
+	if (told->code.first_line == 0)
 		return;
-	told->has_callers_name = lua_text_is_name(text);
+	told->has_callers_name = luajit_names_event(told->called_by, name, TOLD_NAME_BYTES);
 	if (told->has_callers_name)
-		snprintf(told->code.name, sizeof(told->code.name), "%s", text);
+		return;
+	r = luajit_name_read(layout, memory, told->called, told->named, text);
+	told->has_callers_name = r == 0;
+	if (r == 0)
+		memcpy(name, text, sizeof(text));
+	else if (r == -ENODATA)
+		await_name(memory, told);
 }
 
 /* ---- lines ---- */
@@ -134,6 +154,46 @@ static int read_lines(const struct luajit_layout *layout, const struct memory *m
 	return r;
 }
 
+/* ---- names of functions that this one calls ---- */
+
+/* Notes where names of a kind begin, if an event about a called function may lack some of them. */
+static void find_packed(const struct luajit_layout *layout, const struct memory *memory,
+			uint64_t at, uint64_t *ret_address)
+{
+	if (read_reference(layout, memory, at, ret_address) < 0 ||
+	    memory_left(memory, *ret_address) <= TOLD_PACKED_BYTES)
+		*ret_address = 0;
+}
+
+static bool is_within(const struct told_packed *packed, uint64_t address)
+{
+	return address == 0 || address - packed->first <= packed->size - TOLD_PACKED_BYTES;
+}
+
+/*
+ * lj_parse.c, fs_prep_var(): behind the lines are the names of upvalues, then those of variables,
+ * up to the end of the code.
+ */
+static void read_packed(const struct luajit_layout *layout, const struct memory *memory,
+			uint64_t code, struct told *told)
+{
+	struct told_packed *packed = &told->packed;
+	unsigned char *bytes = told->table + told->lines.size;
+	const size_t room = TOLD_TABLE_BYTES - told->lines.size;
+
+	find_packed(layout, memory, code + layout->code_upvalues, &packed->address[0]);
+	find_packed(layout, memory, code + layout->code_variables, &packed->address[1]);
+	packed->first = packed->address[0];
+	if (packed->first == 0)
+		packed->first = packed->address[1];
+	packed->size = memory_left(memory, packed->first);
+	if (packed->first == 0 || packed->size > room || !is_within(packed, packed->address[1]) ||
+	    memory_read(memory, packed->first, bytes, packed->size) < 0)
+		*packed = (struct told_packed){0};
+	else
+		packed->bytes = bytes;
+}
+
 int luajit_code_read(const struct runtime_setup *setup, const struct cpython_types *types,
 		     const struct memory *memory, uint64_t code, struct told *ret_told)
 {
@@ -146,6 +206,7 @@ int luajit_code_read(const struct runtime_setup *setup, const struct cpython_typ
 	take_callers_name(layout, memory, ret_told);
 	/* a function without lines has no table: the program was compiled before, and stripped */
 	read_lines(layout, memory, code, ret_told);
+	read_packed(layout, memory, code, ret_told);
 	return 0;
 }
 

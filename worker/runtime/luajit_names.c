@@ -2,10 +2,12 @@
 #include "worker/runtime/luajit_names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/reader.h"
 #include "bpf/abi.h"
+#include "worker/runtime/lua_text.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/memory.h"
 
@@ -19,6 +21,7 @@
 #define OP_TGETS    57u
 #define OP_CALLM    65u
 #define OP_CALL	    66u
+#define OP_ITERC    69u
 #define OP_JMP	    88u
 
 static const struct runtime_form forms[RUNTIME_FORMS] = {
@@ -46,8 +49,8 @@ void luajit_names_set(struct runtime_config *config, const struct luajit_layout 
 
 /* ---- names ---- */
 
-#define TYPE_TEXT    4u /* lj_obj.h */
-#define PACKED_BYTES (CODE_PART_3 - CODE_PART_2)
+#define TYPE_TEXT  4u  /* lj_obj.h */
+#define NAME_BYTES 64u /* with a NUL */
 
 #define NAMED_SOURCE(named)	 ((uint32_t)((named) >> 56))
 #define NAMED_INDEX(named)	 ((uint32_t)((named) >> 32) & 0xffffffu)
@@ -98,31 +101,44 @@ static const char *find_variable(struct reader *reader, uint32_t slot, uint32_t 
 	}
 }
 
-static int read_packed(const struct memory *memory, uint64_t address, uint64_t named,
-		       char ret_name[LUAJIT_NAME_BYTES])
+int luajit_name_find(const unsigned char *packed, size_t size, uint64_t named,
+		     char ret_name[TOLD_NAME_BYTES])
 {
-	unsigned char bytes[PACKED_BYTES];
-	size_t size = memory_left(memory, address);
 	struct reader reader;
 	const char *text;
 
-	if (size > sizeof(bytes))
-		size = sizeof(bytes);
-	if (memory_read(memory, address, bytes, size) < 0)
-		return -ENOENT;
-	reader_init(&reader, bytes, size);
+	reader_init(&reader, packed, size);
 	if (NAMED_SOURCE(named) == RUNTIME_OF_PACKED_UPVALUES)
 		text = find_upvalue(&reader, NAMED_INDEX(named));
 	else
 		text = find_variable(&reader, NAMED_INDEX(named), NAMED_INSTRUCTION(named));
-	if (!text || strlen(text) >= LUAJIT_NAME_BYTES)
+	if (reader_failed(&reader))
+		return -ENODATA;
+	if (!text || strlen(text) >= NAME_BYTES || !lua_text_is_name(text))
 		return -ENOENT;
 	memcpy(ret_name, text, strlen(text) + 1);
 	return 0;
 }
 
+static int read_packed(const struct memory *memory, uint64_t address, uint64_t named,
+		       char ret_name[TOLD_NAME_BYTES])
+{
+	unsigned char bytes[TOLD_PACKED_BYTES];
+	size_t size = memory_left(memory, address);
+	int r;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	if (memory_read(memory, address, bytes, size) < 0)
+		return -ENOENT;
+	r = luajit_name_find(bytes, size, named, ret_name);
+	if (r == -ENODATA && size < sizeof(bytes))
+		return -ENOENT;
+	return r;
+}
+
 int luajit_name_read(const struct luajit_layout *layout, const struct memory *memory,
-		     uint64_t address, uint64_t named, char ret_name[LUAJIT_NAME_BYTES])
+		     uint64_t address, uint64_t named, char ret_name[TOLD_NAME_BYTES])
 {
 	uint8_t type;
 	size_t size;
@@ -136,9 +152,40 @@ int luajit_name_read(const struct luajit_layout *layout, const struct memory *me
 		return -ENOENT;
 	address += layout->text_bytes;
 	size = memory_left(memory, address);
-	if (size > LUAJIT_NAME_BYTES)
-		size = LUAJIT_NAME_BYTES;
-	if (memory_read(memory, address, ret_name, size) < 0 || !memchr(ret_name, '\0', size))
+	if (size > NAME_BYTES)
+		size = NAME_BYTES;
+	if (memory_read(memory, address, ret_name, size) < 0 || !memchr(ret_name, '\0', size) ||
+	    !lua_text_is_name(ret_name))
 		return -ENOENT;
 	return 0;
+}
+
+/* ---- functions that an event has called ---- */
+
+static const struct {
+	const char *name;
+	uint8_t opcode;
+} events[] = {
+#define E(name, opcode) {name, opcode},
+#include "worker/runtime/luajit_events.def"
+#undef E
+};
+
+bool luajit_names_event(uint32_t instruction, char *ret_name, size_t size)
+{
+	const uint32_t opcode = instruction & ((1u << OPCODE_BITS) - 1);
+
+	if (instruction == 0)
+		return false;
+	if (opcode == OP_ITERC) {
+		snprintf(ret_name, size, "(for generator)");
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		if (events[i].opcode != opcode)
+			continue;
+		snprintf(ret_name, size, "metamethod '__%s'", events[i].name);
+		return true;
+	}
+	return false;
 }

@@ -15,12 +15,10 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
+#include "worker/runtime/told.h"
 
 struct image;
 struct memory;
-struct runtime_handler;
-struct told;
-struct told_lines;
 
 /* A range of code, in bytes of the file. */
 struct runtime_range {
@@ -63,6 +61,12 @@ struct runtime_handler {
 	 * Returns the line of an instruction, as frames of the runtime have it, or 0: not known.
 	 */
 	uint32_t (*find_line)(const struct told_lines *lines, uint32_t instruction);
+	/*
+	 * Finds a name among packed ones, as `named` of struct event_code says. Returns 0 or
+	 * -ENOENT. NULL: the runtime packs no names.
+	 */
+	int (*find_name)(const unsigned char *packed, size_t size, uint64_t named,
+			 char ret_name[TOLD_NAME_BYTES]);
 };
 
 /* Returns whether a place in the file is in the code of the loop. */

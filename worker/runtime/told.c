@@ -17,6 +17,16 @@ static void add_parts(struct memory *memory, const struct event_code *event)
 				   (size_t)event->bytes[i]);
 }
 
+/* FNV-1a, 64 bits. It guards against addresses that are used again, and against nobody. */
+uint64_t told_mark(const unsigned char bytes[TOLD_PACKED_BYTES])
+{
+	uint64_t mark = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < TOLD_PACKED_BYTES; i++)
+		mark = (mark ^ bytes[i]) * 0x100000001b3ull;
+	return mark;
+}
+
 int told_read(const struct runtime_setup *setup, const struct cpython_types *types,
 	      const struct event_code *event, struct told *ret_told)
 {
@@ -33,6 +43,8 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->has_callers_name = false;
 	ret_told->handler = setup->handler;
+	ret_told->late = (struct told_late){0};
+	ret_told->packed = (struct told_packed){0};
 	ret_told->lines = (struct told_lines){.table = ret_told->table};
 	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);
 	ret_told->lines.first_line = ret_told->code.first_line;

@@ -32,6 +32,26 @@ struct told_lines {
 	size_t size;
 };
 
+/*
+ * Names that code has for functions that it calls, packed side by side. An event about such a
+ * function has TOLD_PACKED_BYTES of them alone.
+ */
+#define TOLD_PACKED_BYTES (CODE_PART_3 - CODE_PART_2)
+#define TOLD_PACKED_KINDS 2u /* upvalues, variables */
+struct told_packed {
+	uint64_t address[TOLD_PACKED_KINDS]; /* where each kind begins; 0: it fits in an event */
+	uint64_t first;			     /* address of `bytes` */
+	const unsigned char *bytes;
+	size_t size;
+};
+
+/* A name that is packed behind the bytes of the event. The event about the caller has it. */
+struct told_late {
+	uint64_t address; /* as in told_packed; 0: no name is awaited */
+	uint64_t named;	  /* as in struct event_code */
+	uint64_t mark;	  /* told_mark() of the first TOLD_PACKED_BYTES there */
+};
+
 struct told {
 	const struct runtime_handler *handler;
 	uint64_t called; /* address of the text that a caller has as its name; 0: none */
@@ -39,9 +59,14 @@ struct told {
 	uint64_t named;		       /* as in struct event_code */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	struct told_code code;
-	struct told_lines lines; /* whose table is the following one */
+	struct told_late late;
+	struct told_lines lines;   /* whose table is the following one */
+	struct told_packed packed; /* whose bytes are there, too */
 	unsigned char table[TOLD_TABLE_BYTES];
 };
+
+/* Returns a number that tells packed names apart by their first TOLD_PACKED_BYTES. */
+uint64_t told_mark(const unsigned char bytes[TOLD_PACKED_BYTES]);
 
 /*
  * Reads the event as the handler of the interpreter's setup does. types: addresses in the process,

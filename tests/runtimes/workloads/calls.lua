@@ -539,9 +539,6 @@ end
 
 local function write()
 	local more = ""
-	if jit then	-- metamethods have no names there, and an event has the first variables of a function alone
-		more = ',"named":70'
-	end
 	if is_blind() then
 		more = more .. ',"blind":true'
 	elseif jit then
