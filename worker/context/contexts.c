@@ -18,8 +18,9 @@ _Static_assert(CONTEXTS_TEXT_MAX >= 2 * ATTRIBUTES_BYTES_MAX, "two texts and no 
 
 struct contexts {
 	struct contexts_parts parts;
-	bool no_variables; /* the policy names none */
-	size_t bytes;	   /* of the texts of all processes */
+	bool no_variables;	   /* the policy names none */
+	uint64_t second, listings; /* in this second */
+	size_t bytes;		   /* of the texts of all processes */
 	struct contexts_counts counts;
 	struct attributes attributes; /* of the answer that is read */
 	char answer[CONTEXT_BYTES_MAX];
@@ -217,23 +218,41 @@ static void want_variables(struct contexts *contexts, struct process *process)
 	context->has_asked_variables = ask(contexts, process, 0, 0, on_variables);
 }
 
+/* Counts a listing of this second. False: there were too many. */
+static bool take_turn(struct contexts *contexts, uint64_t now)
+{
+	if (now / NS_PER_SECOND != contexts->second) {
+		contexts->second = now / NS_PER_SECOND;
+		contexts->listings = 0;
+	}
+	if (contexts->listings >= CONTEXTS_LISTINGS_PER_SECOND)
+		return false;
+	contexts->listings++;
+	return true;
+}
+
+/* A process that has just become complete was listed just now, or is young. */
+static bool want_listing(struct contexts *contexts, struct process_context *context, uint64_t now)
+{
+	const bool is_first = context->gap == 0;
+
+	if (!is_first && !take_turn(contexts, now))
+		return false;
+	put_off(context, now);
+	return !is_first;
+}
+
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now)
 {
 	struct process_context *context = &process->context;
 
-	if (process_state_is_ended(process->state))
+	if (!process_state_is_complete(process->state) || process_state_is_ended(process->state))
 		return false;
 	want_variables(contexts, process);
 	if (now < context->after || context->asked)
 		return false;
-	if (!process_state_is_complete(process->state))
-		return false;
-	if (!context->start) {
-		const bool is_first = context->gap == 0;
-
-		put_off(context, now);
-		return !is_first; /* the first listing has just been made */
-	}
+	if (!context->start)
+		return want_listing(contexts, context, now);
 	put_off(context, now);
 	context->asked = ask(contexts, process, context->start, context->end, on_context);
 	return false;
@@ -245,8 +264,10 @@ bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MA
 {
 	const char *text = process->context.text, *variables = process->context.variables;
 
+	if (!text && !variables)
+		return false;
 	snprintf(ret_text, CONTEXTS_TEXT_MAX, "%s%s", text ? text : "", variables ? variables : "");
-	return ret_text[0] != '\0';
+	return true;
 }
 
 void contexts_counts(const struct contexts *contexts, struct contexts_counts *ret_counts)

@@ -18,8 +18,9 @@ struct process;
 struct processes;
 struct target;
 
-#define CONTEXTS_GAP_FIRST (2 * NS_PER_SECOND) /* between two questions; then doubled */
-#define CONTEXTS_GAP_MAX   (300 * NS_PER_SECOND)
+#define CONTEXTS_GAP_FIRST	     (2 * NS_PER_SECOND) /* between two questions; then doubled */
+#define CONTEXTS_GAP_MAX	     (300 * NS_PER_SECOND)
+#define CONTEXTS_LISTINGS_PER_SECOND 20 /* of all processes */
 #ifndef CONTEXTS_BYTES_MAX
 #define CONTEXTS_BYTES_MAX (4u << 20) /* of the texts of all processes */
 #endif
@@ -45,8 +46,8 @@ void contexts_tell(struct contexts *contexts,
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now);
 
 /*
- * Writes the attributes of a process, as of attributes.h: what the context says goes before what the
- * environment says. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
+ * Writes the attributes of a process, as of attributes.h: those of the context go before those of the
+ * environment. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
  */
 #define CONTEXTS_TEXT_MAX 16384u
 bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX]);
