@@ -367,7 +367,7 @@ struct message_code_file {
 
 /*
  * Asks what a process says of itself: the payload of the OpenTelemetry process context (OTEP 4719)
- * whose mapping the bounds are, or, with bounds 0, the variables of the environment that the policy
+ * whose mapping has the bounds. Bounds 0 ask for the variables of the environment that the policy
  * names, each as "NAME=value" and a NUL. The descriptor is a pipe that holds the bytes.
  */
 #define CONTEXT_BYTES_MAX 65536u /* as a pipe holds (pipe(7)) */

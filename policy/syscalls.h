@@ -157,9 +157,9 @@ static const struct call calls_speak[] = {
 
 /*
  * Opens, never creates or writes files; what it opened goes to the worker as a descriptor. It reads
- * lists of mounts and of mappings, and names. What a process says of itself takes three more calls:
- * pread64 reads the process's context, and write puts that into a pipe of pipe2. No descriptor that
- * the broker holds but such a pipe and the sockets takes a write, and none of them lets it wait.
+ * lists of mounts and of mappings, and names. Three more calls are for CONTEXT: pread64 reads the
+ * context of a process, and write puts that into a pipe of pipe2. Only such pipes and the sockets
+ * take a write, and they let nobody wait.
  */
 static const struct call calls_broker[] = {
 	CALL(read), CALL(pread64), CALL(write), CALL_EQ(pipe2, 1, O_CLOEXEC | O_NONBLOCK),

@@ -68,7 +68,7 @@ static int check_header(const struct header *header)
 	return 0;
 }
 
-/* The process says where its payload is. Memory that a file system fills may keep the broker waiting. */
+/* The process chooses the place: one that a file system fills may keep the broker waiting. */
 static int check_payload(const struct contexts *contexts, const struct message_context *request,
 			 const struct header *header)
 {
@@ -129,7 +129,7 @@ static ssize_t read_context(struct contexts *contexts, const struct message_cont
 	return read_payload(contexts, request, memory);
 }
 
-/* ---- the environment --------------------------------------------------------------------------- */
+/* ---- the environment ---------------------------------------------------------------------- */
 
 static ssize_t cut_out(struct contexts *contexts, int environment)
 {

@@ -37,7 +37,7 @@ struct environment_cut {
 	} state;
 };
 
-/* Takes a piece. An entry whose NUL is missing at the end of all pieces is not counted in `used`. */
+/* Takes a piece. An entry counts once its NUL has come. */
 void environment_cut(struct environment_cut *cut, const char *text, size_t size);
 /* Returns the bytes of the whole entries that were cut so far. */
 size_t environment_size(const struct environment_cut *cut);

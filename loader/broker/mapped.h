@@ -46,8 +46,8 @@ int mapped_check_code(const struct mapped *mapped);
  */
 int mapped_check_context(const struct mapped *mapped, uint64_t memfd_device);
 /*
- * Returns 0 for bytes start..end within one mapping of memory, with which no other file system and
- * no device has to do: reading them waits for nobody's answer. Returns a negative errno as above.
+ * Returns 0 for bytes start..end within one mapping of memory, behind which no file or a memfd is.
+ * Reading them waits for nobody's answer. Returns a negative errno as above.
  */
 int mapped_check_memory(const struct mapped *mapped, uint64_t memfd_device);
 

@@ -214,7 +214,7 @@ static void add_own(const struct profile_own *own, struct attributes *attributes
 
 /* ---- what the process says of itself ---- */
 
-/* What keyhole itself knows stays, but the service's name is the process's own affair. */
+/* Attributes that keyhole itself knows stay, but the service's name is the process's own affair. */
 static void add_told_one(struct attributes *attributes, const char *key, char *value)
 {
 	Otlp__AnyValue *known = find(attributes, key);

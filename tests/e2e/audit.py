@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """audit.py FILE [NAME=NUMBER...]: reads an audit stream back and holds it to its rules.
 
-maps, object, segment, grant, code: so many operations of the broker in the last run. runs: so many runs.
+maps, object, segment, grant, code, context: so many operations of the broker in the last run. runs: so many runs.
 confined: so many processes, else 7. incomplete=1: records must be missing, and show; else none may be.
 """
 import json

@@ -76,7 +76,7 @@ GOLDEN = {
         ("eventpoll", "rw"): (1, 1, "event loop"),
         ("eventfd", "rw"): (0, 2, "parser thread to event loop"),
         ("timerfd", "rw"): (0, 1, "event loop"),
-        ("pipe", "r"): (0, 1, "signals of the event loop"),
+        ("pipe", "r"): (0, 2, "signals of the event loop; what a process says, from the broker"),
         ("pipe", "w"): (0, 1, "signals of the event loop"),
         ("map ringbuf", "rw"): (1, 1, "events: it writes how far it has read"),
         ("map array", "rw"): (0, 1100, "rings, tails, process table, segments"),
@@ -103,6 +103,8 @@ GOLDEN = {
         ("file", "path"): (0, 1, "being looked at"),
         ("maps", "r"): (0, 1, "on its way to the worker"),
         ("map array", "rw"): (0, 1, "a segment on its way to the worker"),
+        ("pipe", "r"): (0, 1, "what a process says, on its way to the worker"),
+        ("pipe", "w"): (0, 1, "the same, while it is filled"),
     },
 }
 

@@ -484,6 +484,43 @@ static void test_odd_code_files(struct peer *peer)
 	end_of(peer, WAIT_MS);
 }
 
+static int ask_context(struct peer *peer, const struct message_context *request)
+{
+	struct message reply;
+	int r;
+
+	r = channel_send(&peer->worker, MESSAGE_CONTEXT, request, sizeof(*request), -1);
+	r = r ? r : channel_wait(&peer->worker, WAIT_MS, &reply);
+	if (r != 1)
+		return r < 0 ? r : -EPROTO;
+	r = reply.CONTEXT_REPLY.error;
+	message_release(&reply);
+	return r;
+}
+
+static void test_odd_contexts(struct peer *peer)
+{
+	static const struct message_context odd[] = {
+		{1, 0, 0, 0, 0},       {1, 0, 0, 1u << 22, 1},	   {1, 0, 0, ~0u, 1},
+		{1, 0, 0, 1, 0},       {1, 0, 0, 1, ~0u},	   {0, 0, 0, 1, 1},
+		{2, 0, 0, 1, 1},       {~0ull, 0, 0, 1, 1},	   {1, 0, 0, 4194303, 1},
+		{1, 8192, 4096, 1, 1}, {1, 4096, 4096, 1, 1},	   {1, 4097, 8192, 1, 1},
+		{1, 4096, 8192, 1, 1}, {1, ~4095ull, ~0ull, 1, 1}, {1, 0, ~0ull & ~4095ull, 1, 1},
+		{1, 0, 4096, 1, 1},    {1, 4096, 8192, 0, 0},
+	};
+	unsigned int granted = 0;
+
+	start(peer);
+	equip(peer);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		granted += ask_context(peer, &odd[i]) >= 0;
+	tap(granted == 0 && end_of(peer, 50) == -1,
+	    "keyhole-broker: refuses %zu odd requests for contexts and goes on",
+	    sizeof(odd) / sizeof(*odd));
+	forget(peer);
+	end_of(peer, WAIT_MS);
+}
+
 int main(void)
 {
 	static struct peer broker, exporter;
@@ -504,6 +541,7 @@ int main(void)
 	test_odd_objects(&broker);
 	test_odd_grants(&broker);
 	test_odd_code_files(&broker);
+	test_odd_contexts(&broker);
 	spawner_stop(&broker.spawner);
 	spawner_stop(&exporter.spawner);
 	return tap_end();

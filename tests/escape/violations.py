@@ -179,7 +179,8 @@ def peers():
                               ("MAPS", "MANY_FDS"), ("MAPS", "EMPTY"), ("PROFILE", "TWO_FDS"),
                               ("OBJECT", "SHORT"), ("SEGMENT", "LONG"), ("GRANT", "SHORT"),
                               ("GRANT", "LONG"), ("GRANT", "SURPLUS_FD"),
-                              ("CODE_FILE", "SHORT"), ("CODE_FILE", "SURPLUS_FD")):
+                              ("CODE_FILE", "SHORT"), ("CODE_FILE", "SURPLUS_FD"),
+                              ("CONTEXT", "SHORT"), ("CONTEXT", "SURPLUS_FD")):
             yield Scenario(f"{kind} to {name}, {variant}", RUN, MESSAGE,
                            "passed_on", target=target, kind=kind,
                            variant=VARIANTS[variant])

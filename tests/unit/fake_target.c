@@ -99,13 +99,26 @@ static void answer_code(struct fake_target *fake, const struct target_request *r
 		reply->fd = open(fake->code, O_RDONLY | O_CLOEXEC);
 }
 
+static void answer_context(struct fake_target *fake, const struct target_request *request,
+			   struct target_reply *reply)
+{
+	const void *bytes = request->start ? fake->context : fake->variables;
+	const size_t size = request->start ? fake->context_size : fake->variables_size;
+
+	reply->error = fake->context_error;
+	if (reply->error == 0 && !bytes)
+		reply->error = -EOPNOTSUPP;
+	if (reply->error == 0)
+		reply->fd = fake_file(bytes, size);
+}
+
 void fake_target_answer(struct fake_target *fake)
 {
 	static void (*const answers[TARGET_KIND_COUNT])(
 		struct fake_target *, const struct target_request *, struct target_reply *) = {
 		[TARGET_MAPS] = answer_maps,	   [TARGET_OBJECT] = answer_object,
 		[TARGET_SEGMENT] = answer_segment, [TARGET_GRANT] = answer_grant,
-		[TARGET_CODE] = answer_code,
+		[TARGET_CODE] = answer_code,	   [TARGET_CONTEXT] = answer_context,
 	};
 
 	while (fake->count > 0) {

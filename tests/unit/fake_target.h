@@ -20,7 +20,10 @@ struct fake_target {
 	bool opened;	  /* objects were opened within the last minute: they are identified only */
 	int object_error; /* 0, or instead of an object */
 	int segment_error, grant_error, code_error;
-	const char *code; /* path of the perf-PID.map to hand out; NULL: -ENOENT */
+	const char *code;		 /* path of the perf-PID.map to hand out; NULL: -ENOENT */
+	const void *context, *variables; /* to hand out; NULL: -EOPNOTSUPP */
+	size_t context_size, variables_size;
+	int context_error; /* 0, or instead of both */
 };
 
 void fake_target_init(struct fake_target *fake);

@@ -2,7 +2,7 @@
 /*
  * Attributes that a process gives of itself, as text for the profile: "key=value" and a line feed
  * for each. A key has no '='. Both are valid UTF-8 without control characters, whatever the process
- * says. Of equal keys the first stays.
+ * says. The first of equal keys stays.
  */
 #ifndef KEYHOLE_WORKER_CONTEXT_ATTRIBUTES_H
 #define KEYHOLE_WORKER_CONTEXT_ATTRIBUTES_H

@@ -20,9 +20,10 @@ _Static_assert(CONTEXTS_TEXT_MAX >= 2 * ATTRIBUTES_BYTES_MAX + 512, "three texts
 
 struct contexts {
 	struct contexts_parts parts;
-	bool no_variables; /* the policy names none */
-	bool no_cgroups;   /* the host has control groups of version 2 alone */
-	size_t bytes;	   /* of the texts of all processes */
+	bool no_variables;	   /* the policy names none */
+	bool no_cgroups;	   /* the host has control groups of version 2 alone */
+	uint64_t second, listings; /* in this second */
+	size_t bytes;		   /* of the texts of all processes */
 	struct contexts_counts counts;
 	struct attributes attributes; /* of the answer that is read */
 	char answer[CONTEXT_BYTES_MAX];
@@ -248,24 +249,42 @@ static void want_cgroups(struct contexts *contexts, struct process *process)
 	context->has_asked_cgroups = ask(contexts, process, TARGET_CGROUPS, 0, 0, on_cgroups);
 }
 
+/* Counts a listing of this second. False: there were too many. */
+static bool take_turn(struct contexts *contexts, uint64_t now)
+{
+	if (now / NS_PER_SECOND != contexts->second) {
+		contexts->second = now / NS_PER_SECOND;
+		contexts->listings = 0;
+	}
+	if (contexts->listings >= CONTEXTS_LISTINGS_PER_SECOND)
+		return false;
+	contexts->listings++;
+	return true;
+}
+
+/* A process that has just become complete was listed just now, or is young. */
+static bool want_listing(struct contexts *contexts, struct process_context *context, uint64_t now)
+{
+	const bool is_first = context->gap == 0;
+
+	if (!is_first && !take_turn(contexts, now))
+		return false;
+	put_off(context, now);
+	return !is_first;
+}
+
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now)
 {
 	struct process_context *context = &process->context;
 
-	if (process_state_is_ended(process->state))
+	if (!process_state_is_complete(process->state) || process_state_is_ended(process->state))
 		return false;
 	want_variables(contexts, process);
 	want_cgroups(contexts, process);
 	if (now < context->after || context->asked)
 		return false;
-	if (!process_state_is_complete(process->state))
-		return false;
-	if (!context->start) {
-		const bool is_first = context->gap == 0;
-
-		put_off(context, now);
-		return !is_first; /* the first listing has just been made */
-	}
+	if (!context->start)
+		return want_listing(contexts, context, now);
 	put_off(context, now);
 	context->asked =
 		ask(contexts, process, TARGET_CONTEXT, context->start, context->end, on_context);

@@ -19,8 +19,9 @@ struct process;
 struct processes;
 struct target;
 
-#define CONTEXTS_GAP_FIRST (2 * NS_PER_SECOND) /* between two questions; then doubled */
-#define CONTEXTS_GAP_MAX   (300 * NS_PER_SECOND)
+#define CONTEXTS_GAP_FIRST	     (2 * NS_PER_SECOND) /* between two questions; then doubled */
+#define CONTEXTS_GAP_MAX	     (300 * NS_PER_SECOND)
+#define CONTEXTS_LISTINGS_PER_SECOND 20 /* of all processes */
 #ifndef CONTEXTS_BYTES_MAX
 #define CONTEXTS_BYTES_MAX (4u << 20) /* of the texts of all processes */
 #endif
@@ -46,8 +47,9 @@ void contexts_tell(struct contexts *contexts,
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now);
 
 /*
- * Writes the attributes of a process, as of attributes.h: what the kernel says of its control groups,
- * then what the context says, then what the environment says. Of equal keys the first holds. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
+ * Writes the attributes of a process, as of attributes.h: what the kernel says of its control
+ * groups, then what the context says, then what the environment says. Of equal keys the first
+ * holds. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
  */
 #define CONTEXTS_TEXT_MAX 17408u
 bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX]);

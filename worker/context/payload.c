@@ -43,7 +43,7 @@ static void add_number(struct attributes *attributes, const struct reader *key,
 	add(attributes, key, text, strlen(text));
 }
 
-/* Of a value that is said twice, the last counts, as protobuf has it. */
+/* The last field of a value counts, as protobuf has it. */
 static void add_value(struct attributes *attributes, const struct reader *key, struct reader *value)
 {
 	struct wire field, last = {0};

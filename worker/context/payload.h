@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The payload of a process context: opentelemetry.proto.processcontext.v1development.ProcessContext
- * of opentelemetry-proto (OTEP 4719). Of it, the resource's attributes count whose values are
- * strings, numbers or booleans: a resource of keyhole's has text.
+ * of opentelemetry-proto (OTEP 4719). The resource's attributes count whose values are strings,
+ * numbers or booleans: they become text.
  */
 #ifndef KEYHOLE_WORKER_CONTEXT_PAYLOAD_H
 #define KEYHOLE_WORKER_CONTEXT_PAYLOAD_H

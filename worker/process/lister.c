@@ -166,6 +166,12 @@ bool lister_relist_doubtful(struct lister *lister, struct process *process, uint
 	return lister_relist(lister, process, now);
 }
 
+void lister_look(struct lister *lister, struct process *process)
+{
+	if (process_state_is_complete(process->state) && !process_state_is_asked(process->state))
+		lister_ask(lister, process);
+}
+
 void lister_retry(struct lister *lister, struct process *process)
 {
 	if (process_state_is_early(process->state) && !lister_ask(lister, process))

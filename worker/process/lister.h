@@ -68,6 +68,8 @@ bool lister_ask(struct lister *lister, struct process *process);
 bool lister_relist(struct lister *lister, struct process *process, uint64_t now);
 /* Asks if the side-band has lost records since the mappings were known. Returns as above. */
 bool lister_relist_doubtful(struct lister *lister, struct process *process, uint64_t now);
+/* Asks for another reason than code; the caller limits how often. */
+void lister_look(struct lister *lister, struct process *process);
 /* Asks again if the last listing came too early. */
 void lister_retry(struct lister *lister, struct process *process);
 /* Lists some processes again, to find those whose exit was told by an event that was lost. */

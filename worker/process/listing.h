@@ -25,7 +25,10 @@ struct listing {
 	size_t refused; /* beyond MAPPINGS_MAX; one for the rest of a text that is too long */
 	uint64_t context_start, context_end; /* of a mapping named OTEL_CTX (OTEP 4719), or 0 */
 };
-/* Makes a list of all executable mappings of a maps file, and looks for that of a context. Returns 0 or a negative errno. */
+/*
+ * Makes a list of all executable mappings of a maps file, and looks for that of a context.
+ * Returns 0 or a negative errno.
+ */
 int listing_read(const struct tracker_parts *parts, int fd, struct listing *ret_listing);
 int listing_parse(const struct tracker_parts *parts, const void *text, size_t size,
 		  struct listing *ret_listing);

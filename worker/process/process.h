@@ -40,7 +40,7 @@ struct process_grant {
 	uint64_t after;	    /* time before which nobody asks again */
 };
 
-/* What the process says of itself: worker/context/contexts.h. A fork begins with nothing. */
+/* As worker/context/contexts.h says. A fork begins with nothing. */
 struct process_context {
 	uint64_t start, end;	  /* of the mapping named OTEL_CTX in the last listing, or 0 */
 	uint64_t after, gap;	  /* when to ask again */

@@ -119,6 +119,11 @@ bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t 
 	return lister_relist(&tracker->lister, process, now);
 }
 
+void tracker_look(struct tracker *tracker, struct process *process)
+{
+	lister_look(&tracker->lister, process);
+}
+
 bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now)
 {
 	return lister_relist_doubtful(&tracker->lister, process, now);

@@ -47,6 +47,8 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid, uint64_t 
 				uint64_t time, uint64_t now);
 /* Takes note of a record with an address in no known mapping. True: an answer is under way. */
 bool tracker_unknown(struct tracker *tracker, struct process *process, uint64_t now);
+/* Lists a process anew, for what it says of itself. The caller limits how often. */
+void tracker_look(struct tracker *tracker, struct process *process);
 /* Called for every sample: lists processes again that side-band losses made doubtful. As above. */
 bool tracker_doubtful(struct tracker *tracker, struct process *process, uint64_t now);
 

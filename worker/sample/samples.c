@@ -123,13 +123,13 @@ static void name_cgroup(struct samples *samples, uint64_t id)
 		profile_cgroup_add(profile, id, string);
 }
 
-/* Gives the profile what the process says of itself. Returns the string's id, or 0. */
-static uint32_t add_attributes(struct samples *samples, const struct process *process)
+/* Gives the profile what a process says of itself. Returns the string's id, or 0. */
+static uint32_t say_attributes(struct samples *samples, const struct process *process)
 {
 	char text[CONTEXTS_TEXT_MAX];
 	uint32_t string;
 
-	if (!samples->parts.contexts || !contexts_text(process, text))
+	if (!contexts_text(process, text))
 		return 0;
 	string = profile_string(samples->parts.profile, text);
 	if (string == PROFILE_FAILED)
@@ -138,7 +138,8 @@ static uint32_t add_attributes(struct samples *samples, const struct process *pr
 }
 
 /* Tells the profile which program the process runs. Returns its id, or 0. */
-static uint32_t add_process(struct samples *samples, const struct process *process)
+static uint32_t add_program(struct samples *samples, const struct process *process,
+			    uint32_t attributes)
 {
 	const struct object *program = process_program(process);
 	struct profile_process added = {.generation = process->generation, .pid = process->pid};
@@ -150,7 +151,7 @@ static uint32_t add_process(struct samples *samples, const struct process *proce
 		added.executable = profile_string(samples->parts.profile, program->name);
 	if (added.executable == PROFILE_FAILED)
 		added.executable = 0;
-	added.attributes = add_attributes(samples, process);
+	added.attributes = attributes;
 	return profile_process_add(samples->parts.profile, &added);
 }
 
@@ -165,10 +166,24 @@ static uint32_t add_kernel_thread(struct samples *samples, uint32_t pid)
 	return profile_process_add(samples->parts.profile, &added);
 }
 
+/* Tells the profile of the process, and tells each profile once what the process says of itself. */
+static uint32_t add_process(struct samples *samples, const struct process *process)
+{
+	const uint32_t id = add_program(samples, process, 0);
+	uint32_t attributes;
+
+	if (profile_process_get(samples->parts.profile, id).attributes)
+		return id;
+	attributes = say_attributes(samples, process);
+	if (attributes)
+		add_program(samples, process, attributes);
+	return id;
+}
+
 /* A process that was sampled before it told of itself is told of all the same. */
 static void on_told(void *context, const struct process *process)
 {
-	add_process(context, process);
+	add_program(context, process, say_attributes(context, process));
 }
 
 static int add_sample(struct samples *samples, const struct record *head,
@@ -233,7 +248,7 @@ static bool ask_made(struct samples *samples, const struct process *process,
 static void ask_context(struct samples *samples, struct process *process, uint64_t now)
 {
 	if (samples->parts.contexts && contexts_want(samples->parts.contexts, process, now))
-		tracker_unknown(samples->parts.tracker, process, now);
+		tracker_look(samples->parts.tracker, process);
 }
 
 /* Asks for the answers that a record lacks. Returns true when the record should wait for one. */

@@ -42,7 +42,7 @@ enum target_kind {
 	TARGET_SEGMENT, /* asks for one more segment for tables; fd is to be mapped */
 	TARGET_GRANT,	/* asks that BPF may read memory: a runtime is at start..end of `process` */
 	TARGET_CODE,	/* asks for the file in which `process` names the code that it makes */
-	/* asks for the context at start..end of `process`, or at 0, 0 for its environment's variables */
+	/* asks for the context at start..end of `process`, or for variables of its environment */
 	TARGET_CONTEXT,
 	TARGET_CGROUPS, /* asks for the control groups of `process`; fd is the text */
 	TARGET_KIND_COUNT
