@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/collector/run.sh: keyhole agent and a real OpenTelemetry Collector: all that the agent took arrives
-# there, by each protocol, with TLS and each compression, and over restarts of the Collector. Prints TAP.
+# tests/collector/run.sh: sends by keyhole agent to a real OpenTelemetry Collector. All that the agent took
+# arrives, by each protocol and compression, with TLS, and over restarts of the Collector. Prints TAP.
 # COLLECTOR_SECONDS (40): the length of the case with restarts.
 
 cd "$(dirname "$0")/../.." || exit 1

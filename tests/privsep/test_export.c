@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where an agent's profiles go, between the processes: the loader's part beside a keyhole-options that
- * was taken over, the real keyhole-options, and the real exporter beside a loader that errs.
+ * The messages about where an agent's profiles go. The loader's part meets a keyhole-options that
+ * was taken over. The real keyhole-options and the real exporter meet a loader that errs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +111,7 @@ static void expect_opened(struct rig *rig, int error, bool shown)
 	message_release(&message);
 }
 
-/* The configuration alone comes back; a key stays with the loader, and nothing is ever written to. */
+/* The configuration alone comes back; a key stays with the loader, and no file is written. */
 static void test_export__a_key_is_not_shown(void **state)
 {
 	char path[128];
@@ -313,7 +313,7 @@ static void test_export__an_endpoint_is_checked(void **state)
 	refuse_endpoint(&endpoint, sizeof(endpoint));
 }
 
-/* What is no certificate costs connections, and not the exporter. It may come while it runs. */
+/* A file without a certificate costs connections, and not the exporter. */
 static void test_export__a_credential_may_be_anything(void **state)
 {
 	const struct endpoint endpoint = good_endpoint();

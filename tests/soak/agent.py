@@ -21,8 +21,7 @@ NEW_PROGRAM = 100       # of so many execs, one is of a program that nobody has 
 STEP = 2                # s between two looks
 ROWS = 12               # of the curve
 MIB = 1 << 20
-# Growth from the second quarter of the time to the last one, in MiB, of medians: what buffers and caches still
-# take that fill up slowly.
+# Growth of medians from the second quarter of the time to the last one, in MiB. Some caches fill up slowly.
 GROWTH, MAPS_GROWTH = 3, 0.5
 DESCRIPTORS = 2         # more of one process: a window or a socket under way
 OK_BODY = b"\x0a\x00"
