@@ -292,8 +292,7 @@ static void lose_worker(struct exporter *exporter)
 }
 
 /*
- * What the worker handed over stays in the queue. The loader gives another worker, which has no part
- * in it, or FINISH.
+ * Keeps what the worker handed over in the queue. The loader gives another worker, or FINISH.
  */
 static void await_worker(struct exporter *exporter)
 {

@@ -24,10 +24,10 @@ void server_init(struct server *ret_server, struct event_base *base, void (*read
 void server_release(struct server *server);
 
 /*
- * Takes ENDPOINT, CREDENTIAL, CONNECTOR_PEER or KEEPER_PEER, with its descriptor. Returns 0, or -EPROTO for
- * another message, a wrong order or a file that the loader cannot have meant, or -ENOMEM. A
- * certificate that cannot be read is no error here: no connection will be made without it, and the
- * log says so.
+ * Takes ENDPOINT, CREDENTIAL, CONNECTOR_PEER or KEEPER_PEER, with its descriptor. Returns 0, or
+ * -EPROTO for another message, a wrong order or a file that the loader cannot have meant, or
+ * -ENOMEM. A certificate that cannot be read is no error here: no connection will be made without
+ * it, and the log says so.
  */
 int server_take(struct server *server, struct message *message);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows on disk, for a server that does not have them yet. keyhole-output has the files. A window
- * is written when it comes, before anybody knows whether the server takes it, and removed when the
- * server has it: so no end of this process loses it. What left the queue comes back, the oldest
- * first, when the queue is empty. Nothing here waits.
+ * Windows on disk, for a server that does not have them yet. keyhole-output has the files. Each
+ * window gets a file when it comes, and loses the file when the server has the window. No end of
+ * this process thus loses a window. When the queue is empty, windows that left it come back, the
+ * oldest first. Nothing here waits.
  */
 #ifndef KEYHOLE_EXPORTER_SPOOL_H
 #define KEYHOLE_EXPORTER_SPOOL_H

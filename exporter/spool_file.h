@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of the spool (ipc/spool.h). The machine may have crashed while it was written, and anybody
- * with the user id of keyhole-output may have written to it: nothing of it is believed.
+ * A file of the spool (ipc/spool.h). The machine may have crashed while the file was written.
+ * Anybody with the user id of keyhole-output may have changed the file. Each of its bytes is
+ * checked.
  */
 #ifndef KEYHOLE_EXPORTER_SPOOL_FILE_H
 #define KEYHOLE_EXPORTER_SPOOL_FILE_H
@@ -13,8 +14,8 @@
 uint64_t spool_file_checksum(const void *bytes, size_t size);
 
 /*
- * Reads the window of a file, of at most `most` bytes. Returns 0 and memory for free(), -EBADMSG (no
- * such file, or a torn one), -EFBIG, -ENOMEM or the errno of a read.
+ * Reads the window of a file, of at most `most` bytes. Returns 0 and memory for free(), -EBADMSG
+ * (no such file, or a torn one), -EFBIG, -ENOMEM or the errno of a read.
  */
 int spool_file_read(int fd, uint64_t most, uint8_t **ret_bytes, uint64_t *ret_size);
 

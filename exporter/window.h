@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Reads `size` bytes of a file from the offset `from` on. Returns 0 and memory for free(), -EFBIG (more than
- * `most`), -EBADMSG (fewer are there), -ENOMEM or the errno of a read.
+ * Reads `size` bytes of a file from the offset `from` on. Returns 0 and memory for free(), -EFBIG
+ * (more than `most`), -EBADMSG (fewer are there), -ENOMEM or the errno of a read.
  */
 int window_copy(int fd, uint64_t from, uint64_t size, uint64_t most, uint8_t **ret_bytes);
 

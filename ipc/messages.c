@@ -26,8 +26,7 @@ enum {
 		 struct message_object_reply * : 1, struct message_audit * : 1, \
 		 struct message_written * : 1, struct message_spawned * : 1,    \
 		 struct message_stepped * : 1, struct message_ranges * : 1,     \
-		 struct message_policy_keys * : 1, struct message_spooled * : 1, \
-		 default : 0)
+		 struct message_policy_keys * : 1, struct message_spooled * : 1, default : 0)
 
 #define M(name, from, to, first, last, payload, fds, times, reply) \
 	_Static_assert((fds) < FDS_REPLY || BEGINS_WITH_ERROR(payload), #name " has an error");

@@ -444,7 +444,7 @@ struct message_text {
 #define OPTIONS_DURATION_MAX  100000000000000000ull
 #define OPTIONS_NAME_BYTES    48
 #define OPTIONS_FILTER_WORDS  10
-#define OPTIONS_SPOOL_MIN     64u	  /* KiB */
+#define OPTIONS_SPOOL_MIN     64u	 /* KiB */
 #define OPTIONS_SPOOL_MAX     (1u << 30) /* KiB */
 
 #define CHANCE_INTERVAL_MAX 86400u
@@ -514,7 +514,7 @@ struct message_spool {
 
 struct message_spooled {
 	int32_t error;	 /* 0 or a negative errno */
-	uint32_t pushed; /* windows that had to go since the last answer: for room, or by their age */
+	uint32_t pushed; /* windows that had to go since the last answer: no room, or old */
 	uint64_t events; /* that those had */
 	uint64_t id;	 /* UNSPOOLED: of the file */
 };

@@ -37,8 +37,8 @@ enum monitor_result replace_watch(struct recording *rec, enum monitor_goal goal,
 bool replace_by_draft(struct recording *rec);
 
 /*
- * Before an end that is a failure: waits up to 6 s until the exporter of a server, if there is one,
- * has sent what the worker gave it. The worker is ended.
+ * Ends the worker, and waits up to 6 s until the exporter of a server has sent its queue. Comes
+ * before an end that is a failure. Does nothing where there is no server.
  */
 void replace_flush(struct recording *rec);
 

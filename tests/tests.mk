@@ -254,6 +254,12 @@ $(DELIVER_CONFINED): TEST_LIBS += $(DELIVER_SETTINGS)
 check-otlp: $(DELIVER) $(DELIVER_CONFINED) $(EXECUTABLES)
 	@$(RUN) otlp tests/otlp/run.sh
 
+# A real Collector, which the suite builds with Go once; root.
+.PHONY: check-collector
+check-collector: $(EXECUTABLES)
+	@$(RUN) collector tests/collector/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/collector/run.tap; exit $$r
+
 # ---- hostile targets ------------------------------------------------------------------------------
 
 # Longer than the others, and root's: not a part of check-root.
@@ -278,7 +284,11 @@ figures: $(EXECUTABLES)
 
 # SOAK_SECONDS=3600 is what an issue is resolved with; check-hostile has it for a minute.
 export SOAK_SECONDS ?= 600
-.PHONY: soak
+.PHONY: soak soak-agent
+soak-agent: $(EXECUTABLES) workloads
+	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak-agent tests/soak/agent.py; \
+		r=$$?; sed -n 's/^# / /p' $(BUILD)/results/soak-agent/*.tap; exit $$r
+
 soak: $(EXECUTABLES) workloads
 	@TEST_SECONDS=$$(($(SOAK_SECONDS) + 300)) $(RUN) soak tests/soak/growth.py tests/soak/soak.py; \
 		r=$$?; sed -n 's/^# / /p' $(BUILD)/results/soak/*.tap; exit $$r
@@ -397,8 +407,8 @@ check-asan:
 
 # All suites with all that is in them; goes on after a failure. Root; the machine should have nothing
 # else to do. FUZZ_SECONDS for each fuzzer, SOAK_SECONDS for soak.
-ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-runtimes check-pmu \
-	check-package check-systemd check-kernels check-hostile check-fuzz soak evidence
+ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-collector check-runtimes \
+	check-pmu check-package check-systemd check-kernels check-hostile check-fuzz soak soak-agent evidence
 .PHONY: check-all
 check-all: check-builds
 	@rm -rf $(BUILD)/results

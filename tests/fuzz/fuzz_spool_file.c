@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input is a file of the spool. An input whose first byte is odd is the part behind a head that
- * fits it but for the bytes of a second head, which are added to the fitting one.
+ * The input is a file of the spool, behind a byte. Where that byte is odd, the input has a head and
+ * the bytes behind it. The head is added to one that fits these bytes.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void demand(int holds)
 		__builtin_trap();
 }
 
-/* What is read goes into the queue, as if it came from the worker. */
+/* Queues a window, as if it came from the worker. */
 static void queue(uint8_t *bytes, uint64_t size)
 {
 	const struct delivery_limits limits = {MOST, UINT64_MAX, MOST};

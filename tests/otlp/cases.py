@@ -790,7 +790,7 @@ def confined_hostile_answers():
 
 @case
 def confined_outlives_a_worker():
-    """What the first worker handed over waits for the server, and the second one's follows."""
+    """The first worker's window waits for the server, and the second one's follows."""
     first, second = keep("worker1", SMALL), keep("worker2", LARGE)
     Confined("h2", [grpc_status(14), grpc_ok()], "protocol=grpc", f"window={first}", "worker=new", "worker=new",
              f"window={second}", windows=()).brought(SMALL, LARGE)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exporter SETTING... STEP...: sends windows by keyhole-exporter itself, confined as in the agent,
- * and plays loader, worker, connector and, from spool=FOLDER on, keyhole-output. settings.h has the
- * settings. The spool comes first, then ca=, certificate= and key=FILE, which may come again later,
- * window=FILE and sleep=MS in order. connector=gone ends the connector, worker=new the worker and
- * exporter=new the exporter: another one follows each of the two. Prints how long each window took to be acknowledged, and the end: "NAME VALUE".
+ * and plays loader, worker and connector, and keyhole-output where there is a spool. settings.h has
+ * the settings. The steps are spool=FOLDER, which comes first, then ca=, certificate= and key=FILE,
+ * which may come again later, window=FILE and sleep=MS. connector=gone ends the connector.
+ * worker=new and exporter=new end the worker and the exporter, and another one follows. Prints how
+ * long each window took to be acknowledged, and the end: "NAME VALUE".
  */
 #include <errno.h>
 #include <fcntl.h>
