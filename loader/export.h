@@ -29,7 +29,11 @@ bool export_has_server(const struct export *export);
  */
 int export_take(struct export *export, struct channel *options, struct message *message);
 
-/* Starts keyhole-connector and waits until it is confined. Explains a failure. */
+/*
+ * Starts keyhole-connector and waits until it is confined. Explains a failure. In a service without
+ * a network, KEYHOLE_CONNECTOR names the socket at which the service manager starts the program in
+ * the host's network.
+ */
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
 
 /* Gives an exporter a channel to keyhole-output, for windows of the format. 0, a negative errno. */
