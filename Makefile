@@ -319,8 +319,10 @@ install-documents: $(DOCUMENTS)
 		install -D -m 0644 $$page "$(DESTDIR)$(datadir)/man/man$${page##*.}/$${page##*/}" || \
 			exit; \
 	done
-	install -D -m 0644 contrib/policy.conf \
-		'$(DESTDIR)$(datadir)/doc/keyhole/examples/policy.conf'
+	for example in policy.conf agent.conf; do \
+		install -D -m 0644 contrib/$$example \
+			'$(DESTDIR)$(datadir)/doc/keyhole/examples/'$$example || exit; \
+	done
 	install -D -m 0644 contrib/alerts/keyhole.rules.yml \
 		'$(DESTDIR)$(datadir)/doc/keyhole/examples/keyhole.rules.yml'
 	install -D -m 0644 $(BUILD)/documents/completions/keyhole.bash \
@@ -348,8 +350,10 @@ other-version: all
 # Beside an installed keyhole. The service runs the one of $(bindir).
 install-systemd:
 	install -d '$(DESTDIR)$(prefix)/lib/systemd/system'
-	sed 's|^ExecStart=/usr/bin/|ExecStart=$(bindir)/|' contrib/systemd/keyhole.service \
-		> '$(DESTDIR)$(prefix)/lib/systemd/system/keyhole.service'
+	for unit in keyhole.service keyhole-connector.socket keyhole-connector@.service; do \
+		sed -E 's|^(Exec[A-Za-z]*=)/usr/bin/keyhole |\1$(bindir)/keyhole |; s|=/usr/libexec/|=$(libexecdir)/|' \
+			contrib/systemd/$$unit > '$(DESTDIR)$(prefix)/lib/systemd/system/'$$unit || exit; \
+	done
 	install -D -m 0644 contrib/systemd/keyhole.sysusers \
 		'$(DESTDIR)$(prefix)/lib/sysusers.d/keyhole.conf'
 	install -D -m 0644 contrib/systemd/keyhole.tmpfiles \

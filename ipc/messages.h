@@ -439,6 +439,7 @@ struct message_text {
 };
 
 #define OPTIONS_RECORD	      (-1)
+#define OPTIONS_CHECK	      (-2) /* as OPTIONS_RECORD; the policy is read, and that is all */
 #define OPTIONS_PIDS_MAX      64
 #define OPTIONS_PID_MAX	      (1u << 22)
 #define OPTIONS_FREQUENCY_MAX 10000u
@@ -461,7 +462,7 @@ struct message_options {
 	struct message_sampling sampling;
 	struct message_chance chance;	       /* OPTIONS_AGENT */
 	uint64_t filter[OPTIONS_FILTER_WORDS]; /* struct sample_filter of bpf/abi.h */
-	int32_t status;	  /* OPTIONS_RECORD; else the exit status, and the rest means nothing */
+	int32_t status;	  /* OPTIONS_RECORD, OPTIONS_CHECK; else an exit status, and nothing more */
 	uint32_t flags;	  /* OPTIONS_* above */
 	uint32_t level;	  /* enum log_level, of the loader itself */
 	uint32_t format;  /* enum profile_format */

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "ipc/guard.h"
 #include "ipc/log.h"
@@ -13,8 +16,9 @@
 #include "loader/helper.h"
 #include "loader/link.h"
 
-#define READY_MS  5000
-#define OPEN_READ (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define READY_MS	   15000 /* a service manager may have more to start at boot */
+#define CONNECTOR_VARIABLE "KEYHOLE_CONNECTOR"
+#define OPEN_READ	   (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 void export_init(struct export *ret_export)
 {
@@ -158,6 +162,37 @@ int export_take(struct export *export, struct channel *options, struct message *
 
 /* ---- keyhole-connector ----------------------------------------------------------------------- */
 
+/* Asks for a keyhole-connector where a service manager starts one for each connection. */
+static int ask_manager(const char *path, struct channel *ret_connector)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	guard_fd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path));
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+		return -errno;
+	channel_init(ret_connector, take_fd(&fd), PARTY_LOADER, PARTY_CONNECTOR);
+	return 0;
+}
+
+/* Explains a failure. */
+static int start_connector(const char *name, struct channel *ret_connector)
+{
+	const char *const argv[] = {name, NULL}, *manager = getenv(CONNECTOR_VARIABLE);
+	int r;
+
+	if (!manager)
+		return helper_start(PARTY_CONNECTOR, argv, NULL, ret_connector);
+	r = ask_manager(manager, ret_connector);
+	if (r < 0)
+		log_error("start: %s: %s: %s", name, manager, strerror(-r));
+	return r;
+}
+
 static int make_ready(const struct export *export, struct channel *connector)
 {
 	struct message message;
@@ -174,8 +209,7 @@ static int make_ready(const struct export *export, struct channel *connector)
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector)
 {
 	const char *name = message_party_name(PARTY_CONNECTOR);
-	const char *const argv[] = {name, NULL};
-	int r = helper_start(PARTY_CONNECTOR, argv, NULL, ret_connector);
+	int r = start_connector(name, ret_connector);
 
 	if (r < 0)
 		return EXIT_FAILED; /* which was logged */

@@ -51,7 +51,11 @@ void export_warn(const struct export *export);
  */
 void export_refresh(struct export *export, struct channel *exporter);
 
-/* Starts keyhole-connector and waits until it is confined. Explains a failure. */
+/*
+ * Starts keyhole-connector and waits until it is confined. Explains a failure. In a service without
+ * a network, KEYHOLE_CONNECTOR names the socket at which the service manager starts the program in
+ * the host's network.
+ */
 enum exit_status export_connect(const struct export *export, struct channel *ret_connector);
 
 /*

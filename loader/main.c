@@ -141,6 +141,9 @@ int main(int argc, char **argv)
 	close_range(STDERR_FILENO + 1, ~0u, 0);
 	priority_raise();
 	r = options_read(argc, argv, &options);
+	if (r == OPTIONS_CHECK)
+		return rules_read(options.policy, options_rules_verb(&options),
+				  &(struct rules){.keys = -1});
 	if (r != OPTIONS_RECORD)
 		return r;
 	log_init("keyhole", (enum log_level)options.given.level);

@@ -140,7 +140,7 @@ int options_read(int argc, char **argv, struct options *ret_options)
 	waitpid(pid, NULL, 0);
 	if (r)
 		return failed("start", message_party_name(PARTY_OPTIONS), r);
-	if (message.OPTIONS.status != OPTIONS_RECORD)
+	if (message.OPTIONS.status != OPTIONS_RECORD && message.OPTIONS.status != OPTIONS_CHECK)
 		return message.OPTIONS.status & 0xff;
 	ret_options->given = message.OPTIONS;
 	r = options_check(argc, argv, ret_options);
@@ -148,7 +148,14 @@ int options_read(int argc, char **argv, struct options *ret_options)
 		r = -EPROTO;
 	if (r)
 		return failed("start", message_party_name(PARTY_OPTIONS), r);
-	return OPTIONS_RECORD;
+	return message.OPTIONS.status;
+}
+
+const char *options_rules_verb(const struct options *options)
+{
+	if (options->comm)
+		return RULES_VERB_COMM;
+	return RULES_VERB_RECORD;
 }
 
 /* Returns the program that has the verb, or NULL. */

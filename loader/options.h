@@ -33,9 +33,12 @@ int options_check(int argc, char **argv, struct options *options);
 
 /*
  * Starts keyhole-options, before anything else, and waits for the answer. Returns OPTIONS_RECORD,
- * or the exit status when there is nothing to record; the reason was printed.
+ * OPTIONS_CHECK, or the exit status when there is nothing to record; the reason was printed.
  */
 int options_read(int argc, char **argv, struct options *ret_options);
+
+/* Returns which of the RULES_VERB_* a recording with the options needs. */
+const char *options_rules_verb(const struct options *options);
 
 /*
  * Runs the program of ipc/verbs.def that has the verb argv[0]. Returns EXIT_DONE when no program

@@ -153,16 +153,13 @@ static enum exit_status open_audit(struct recording *rec)
 enum exit_status start_check(struct recording *rec)
 {
 	const struct options *options = rec->options;
-	const char *verb = RULES_VERB_RECORD;
 	enum exit_status status;
 
 	if (!can_become()) {
 		failed("rights", "setuid, setgid, setpcap", -EPERM);
 		return EXIT_RIGHTS;
 	}
-	if (options->comm)
-		verb = RULES_VERB_COMM;
-	status = rules_read(options->policy, verb, &rec->rules);
+	status = rules_read(options->policy, options_rules_verb(options), &rec->rules);
 	if (status != EXIT_DONE)
 		return status;
 	lower_frequency(rec);

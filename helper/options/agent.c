@@ -205,6 +205,6 @@ int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
 	if (send(&destination, loader))
 		return EXIT_USAGE;
 	if (line.check)
-		return EXIT_DONE;
+		return OPTIONS_CHECK;
 	return OPTIONS_RECORD;
 }

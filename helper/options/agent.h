@@ -10,7 +10,7 @@
 
 /*
  * argv[0] is the verb. Writes help to `out`. Sends the destination to the loader. Returns as
- * record_read() does: also EXIT_DONE when all that was asked for is a check.
+ * record_read() does: also OPTIONS_CHECK when all that was asked for is a check.
  */
 int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
 	       struct message_options *ret_options);

@@ -62,12 +62,15 @@ expected() {	# files of both, without documents and completions
 	done
 	ls contrib/man | sed -E 's|.*([0-9])$|/usr/share/man/man\1/&.gz|'
 	cat <<-'END'
+		/usr/lib/systemd/system/keyhole-connector.socket
+		/usr/lib/systemd/system/keyhole-connector@.service
 		/usr/lib/systemd/system/keyhole.service
 		/usr/lib/sysusers.d/keyhole.conf
 		/usr/lib/tmpfiles.d/keyhole.conf
 		/usr/libexec/keyhole/keyhole-programs.sha256
 		/usr/share/bash-completion/completions/keyhole
 		/usr/share/doc/keyhole/README.md
+		/usr/share/doc/keyhole/examples/agent.conf
 		/usr/share/doc/keyhole/examples/policy.conf
 		/usr/share/fish/vendor_completions.d/keyhole.fish
 	END

@@ -16,18 +16,21 @@ import starts
 
 UNIT = "keyhole.service"
 DROP_IN = "/run/systemd/system/keyhole.service.d"
-FILE = "/var/lib/keyhole/profile.pb.gz"
+CONNECTOR = "keyhole-connector@.service"
+STATE = "/var/lib/keyhole"
+CONFIGURATION = "/etc/keyhole/agent.conf"
+PORT = 4318
 USERS = {"keyhole-worker": 65431, "keyhole-exporter": 65432, "keyhole-broker": 65433,
          "keyhole": 65434, "keyhole-connect": 65435}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "SYSLOG",
                 "SYS_PTRACE", "CHECKPOINT_RESTORE", "DAC_READ_SEARCH"}
-EXPOSURE = 2.6
+EXPOSURE = {UNIT: 2.6, CONNECTOR: 1.2}
 WATCHDOG = 8    # seconds, for this test; the unit's are longer
 # Names of the unit file, and the names of the manager for them.
 WANTED = {"Type": "notify", "NotifyAccess": "main", "User": "keyhole", "UMask": "0077",
           "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes",
           "ProtectProc": "invisible", "PrivateNetwork": "yes", "KillMode": "mixed",
-          "MemoryMax": str(2 << 30), "TasksMax": "16", "LimitCORE": "0",
+          "MemoryMax": str(1 << 30), "TasksMax": "32", "LimitCORE": "0",
           "KeyringMode": "private", "Restart": "on-failure", "LoadState": "loaded"}
 
 tests, failed = 0, 0
@@ -81,20 +84,34 @@ def users_are_reserved():
 
 
 def unit_is_understood():
-    status, text = run("systemd-analyze", "verify", UNIT)
-    equal("systemd-analyze verify", (status, text), (0, ""))
+    for unit in (UNIT, "keyhole-connector.socket", CONNECTOR):
+        equal(f"systemd-analyze verify {unit}",
+              run("systemd-analyze", "verify", "--man=no", unit), (0, ""))
     assert "\nWatchdogSec=30\n" in run("systemctl", "cat", UNIT)[1]
 
 
 def exposure():
-    text = run("systemd-analyze", "security", "--offline=true", "--no-pager", UNIT)[1]
-    level = float(re.search(r"Overall exposure level for \S+ ([0-9.]+) ", text).group(1))
-    print(f"# |systemd {run('systemctl', '--version')[1].split()[1]}: "
-          f"exposure {level}, {EXPOSURE} allowed")
-    assert level <= EXPOSURE, text
+    for unit, allowed in EXPOSURE.items():
+        text = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit)[1]
+        level = float(re.search(r"Overall exposure level for \S+ ([0-9.]+) ", text).group(1))
+        print(f"# |systemd {run('systemctl', '--version')[1].split()[1]}: "
+              f"exposure of {unit} {level}, {allowed} allowed")
+        assert level <= allowed, text
+
+
+def configure(*lines, version="version 1"):
+    """Root alone may read the file, as if a password were in it."""
+    os.makedirs(os.path.dirname(CONFIGURATION), exist_ok=True)
+    with open(os.open(CONFIGURATION, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
+        file.write("\n".join((version, *lines)) + "\n")
+
+
+def journal():
+    return run("journalctl", "-u", UNIT, "-o", "cat")[1]
 
 
 def becomes_active():
+    configure("interval 2", "frequency 49")
     os.makedirs(DROP_IN)
     with open(f"{DROP_IN}/test.conf", "w") as file:
         file.write(f"[Service]\nWatchdogSec={WATCHDOG}\nRestartSec=1\n")
@@ -104,6 +121,8 @@ def becomes_active():
     print(f"# |started in {time.monotonic() - began:.1f} s, emulated")
     for name, want in dict(WANTED, ActiveState="active", SubState="running", NRestarts="0").items():
         equal(name, show(name), want)
+    equal("connector's socket", run("systemctl", "is-active", "keyhole-connector.socket"),
+          (0, "active\n"))
     bounding = {name.upper()[4:] for name in show("CapabilityBoundingSet").split()}
     equal("CapabilityBoundingSet", bounding, CAPABILITIES)
 
@@ -149,18 +168,126 @@ def stays_active():
     print(f"# |memory {int(show('MemoryCurrent')) >> 20} MB, {show('TasksCurrent')} tasks")
 
 
-def profile_is_written():
+def windows():
+    return sorted(name for name in os.listdir(STATE) if name.endswith(".pb.gz"))
+
+
+def keep_windows():
+    """Leaves the windows for the host, but for one that may be taken away meanwhile."""
+    os.makedirs("windows", exist_ok=True)
+    run("sh", "-c", f"cp {STATE}/*.pb.gz windows")
+
+
+def files_appear():
+    run("/test/mixed", "5")
+    until("two windows", lambda: len(windows()) >= 2)
+    for name in windows():
+        assert re.fullmatch(r"keyhole-\d{8}T\d{6}Z\.pb\.gz", name), name
+        of = os.stat(f"{STATE}/{name}")
+        equal(name, (of.st_uid, stat.S_IMODE(of.st_mode)), (65434, 0o600))
+    keep_windows()
+
+
+def refuses(line):
+    """A reload fails, says why in one line, and changes nothing."""
+    old, restarts_before, told = main_pid(), show("NRestarts"), journal()
+    status, _ = run("systemctl", "reload", UNIT)
+    assert status != 0, "the reload did not fail"
+    said = journal()[len(told):].splitlines()
+    ours = [text for text in said if text.startswith("keyhole: ")]
+    equal("lines of keyhole", len(ours), 1)
+    assert re.search(line, ours[0]), ours
+    equal("after the reload", (main_pid(), show("NRestarts"), show("ActiveState")),
+          (old, restarts_before, "active"))
+
+
+def invalid_files_change_nothing():
+    configure("interval 2", "frequenzy 97")
+    refuses(r"agent\.conf:3: not an option of this file; did you mean frequency")
+    configure("endpoint https://x", "client-key /none", "client-certificate /none")
+    refuses(r"agent: /none: No such file")
+    configure("interval 2", "frequency 49")
+    with open("/etc/keyhole/policy.conf", "w") as file:
+        file.write("version 1\ndeny nonsense 1\n")
+    refuses(r"policy\.conf:2: ")
+    os.unlink("/etc/keyhole/policy.conf")
+    with open("/etc/default/keyhole", "w") as file:
+        file.write("OTEL_EXPORTER_OTLP_TIMEOUT=soon\n")
+    refuses(r"OTEL_EXPORTER_OTLP_TIMEOUT: not a time")
+    os.unlink("/etc/default/keyhole")
+
+
+def reloads():
+    """The service ends, and begins again with what the files say now."""
+    old, number = starts.family(main_pid()), int(show("NRestarts"))
+    equal("reload", run("systemctl", "reload", UNIT), (0, ""))
+    until("new start", lambda: int(show("NRestarts")) == number + 1)
+    until("active", lambda: show("ActiveState") == "active" and main_pid() not in (0, *old))
+    equal("left over", [pid for pid in old if not is_gone(pid)], [])
+
+
+def reload_changes_the_rate():
+    before = windows()
+    configure("interval 2", "frequency 97")
+    reloads()
+    run("/test/mixed", "5")
+    until("a new window", lambda: len(set(windows()) - set(before)) >= 3)
+    keep_windows()
+
+
+def start_collector():
+    for name in ("port", "pids"):
+        if os.path.exists(name):
+            os.unlink(name)
+    process = subprocess.Popen(["python3", "/test/e2e/collector.py", "http", "."],
+                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, PORT=str(PORT)))
+    until("the collector", lambda: os.path.exists("port") or process.poll() is not None)
+    assert process.poll() is None, "the collector ended"
+    return process
+
+
+def stop_collector(process):
+    process.terminate()
+    text = process.communicate()[0]
+    equal("collector", process.returncode, 0)
+    return int(re.search(r" events (\d+) ", text).group(1))
+
+
+def reload_adds_a_server():
+    """keyhole-connector is in the machine's network, in a service of its own, and holds no right."""
+    collector = start_collector()
+    configure("interval 2", "frequency 97", f"endpoint http://127.0.0.1:{PORT}")
+    reloads()
+    unit = run("systemctl", "list-units", "--plain", "--no-legend", "keyhole-connector@*")[1]
+    equal("connectors", len(unit.splitlines()), 1)
+    pid = int(run("systemctl", "show", "-P", "MainPID", unit.split()[0])[1])
+    of = starts.status(pid)
+    equal("connector", (of["Name"], of["Uid"].split(), of["CapPrm"], of["CapBnd"], of["NoNewPrivs"]),
+          ("keyhole-connector"[:15], ["65435"] * 4, "0" * 16, "0" * 16, "1"))
+    equal("its network", os.readlink(f"/proc/{pid}/ns/net"), os.readlink("/proc/self/ns/net"))
+    for other in starts.family(main_pid()):
+        assert os.readlink(f"/proc/{other}/ns/net") != os.readlink("/proc/self/ns/net"), other
+    run("/test/mixed", "5")
+    run("systemctl", "stop", UNIT)
+    until("the connector to end", lambda: is_gone(pid), 10)
+    assert stop_collector(collector) > 0, "nothing came"
+
+
+def stop_sends_all():
+    """As many samples came as were taken, those of the last window too."""
+    collector = start_collector()
+    equal("start", run("systemctl", "start", UNIT), (0, ""))
     run("/test/mixed", "5")
     began = time.monotonic()
     equal("stop", run("systemctl", "stop", UNIT), (0, ""))
     print(f"# |stopped in {time.monotonic() - began:.1f} s, emulated")
     equal("result", (show("ActiveState"), show("Result"), show("ExecMainStatus")),
           ("inactive", "success", "0"))
-    of = os.stat(FILE)
-    equal(FILE, (of.st_uid, stat.S_IMODE(of.st_mode)), (65434, 0o600))
-    equal("state directory", os.listdir("/var/lib/keyhole"), ["profile.pb.gz"])
+    came = stop_collector(collector)
+    taken = int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
+    print(f"# |taken {taken}, came {came}")
+    equal("samples", came, taken)
     assert not os.path.exists("/run/keyhole")
-    run("cp", FILE, ".")
 
 
 def restarts(what, do, reason):
@@ -173,7 +300,7 @@ def restarts(what, do, reason):
     print(f"# |{what}: active again after {time.monotonic() - began:.1f} s")
     left = [pid for pid in old if not is_gone(pid)]
     equal("left over", left, [])
-    assert reason in run("journalctl", "-u", UNIT, "-o", "cat")[1].split("Started ")[-2]
+    assert reason in journal().split("Started ")[-2]
 
 
 def signal_to(name, number):
@@ -199,8 +326,10 @@ def killed_loader_leaves_nobody():
 
 
 TESTS = [users_are_reserved, unit_is_understood, exposure, becomes_active, active_means_sampling,
-         runs_confined, nobody_is_root, folders, stays_active, stopped_loader_is_noticed,
-         stopped_worker_is_noticed, killed_loader_leaves_nobody, profile_is_written]
+         runs_confined, nobody_is_root, folders, stays_active, files_appear,
+         invalid_files_change_nothing, reload_changes_the_rate, stopped_loader_is_noticed,
+         stopped_worker_is_noticed, killed_loader_leaves_nobody, reload_adds_a_server,
+         stop_sends_all]
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/systemd/run.sh: tests the unit of contrib/systemd in a machine with a real systemd. The machine is
+# tests/systemd/run.sh: tests the units of contrib/systemd in a machine with a real systemd. The machine is
 # emulated without hardware acceleration: Debian of this release on a kernel of tests/kernels/matrix.
 # systemd is process 1 of the host's own pid namespace there, which no container has.
 # tests/systemd/guest.py runs inside. Prints TAP. Root, for the ownership of the guest's files.
@@ -13,8 +13,8 @@ build=$(realpath "${BUILD:-build}")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/systemd
 KERNEL=6.12
 UNITS_OFF='systemd.mask=serial-getty@ttyS0.service systemd.mask=getty.target'	# wait for devices
-PACKAGES=systemd,systemd-sysv,dbus,python3-minimal
-BOOT_SECONDS=${BOOT_SECONDS:-300}
+PACKAGES=systemd,systemd-sysv,dbus,python3,python3-h2
+BOOT_SECONDS=${BOOT_SECONDS:-600}
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 
 skip_all() {
@@ -34,6 +34,7 @@ mirror=$(tests/kernels/mirror.sh)
 read -r _ kernel reason < <(tests/kernels/fetch.sh $KERNEL 2>/dev/null)
 [ -s "$kernel" ] || skip_all "no kernel: $reason"
 
+archive=$cache/$release-$(echo $PACKAGES | cksum | cut -d' ' -f1).cpio
 top=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-systemd.XXXXXX") || exit 1
 emulator=
 trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$top"' EXIT
@@ -43,7 +44,7 @@ trap 'exit 1' INT TERM
 
 # The release as an archive for the kernel; what the guest has no use for is left out.
 make_release() {
-	[ -s "$cache/$release.cpio" ] && return
+	[ -s "$archive" ] && return
 	mkdir -p "$cache"
 	mmdebstrap --quiet --mode=root --variant=minbase --include=$PACKAGES \
 		--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Retries "0"' \
@@ -54,18 +55,20 @@ make_release() {
 	rm -rf "$top"/release/var/{cache,lib/apt}/*
 	ln -sfn /sbin/init "$top/release/init"
 	(cd "$top/release" && find . | cpio -o -H newc --quiet) >"$top/cpio" &&
-		mv "$top/cpio" "$cache/$release.cpio"
+		mv "$top/cpio" "$archive"
 }
 
 # The additions are keyhole as it is installed, its libraries and the test.
 make_additions() {
 	local root=$top/root library
-	mkdir -p "$root"/{out,test,etc/systemd/system/multi-user.target.wants}
+	mkdir -p "$root"/{out,test/e2e,test/otlp,etc/systemd/system/multi-user.target.wants}
 	chmod 755 "$root"
 	# by the name that the caller gave it: another one is other flags, and all would be compiled again
 	make --no-print-directory -s install install-systemd BUILD="${BUILD:-build}" DESTDIR="$root" \
 		>"$top/install.log" 2>&1 || { cat "$top/install.log" >&2; return 1; }
 	cp "$build/workloads/mixed" $here/guest.py tests/privsep/starts.py "$root/test"
+	cp tests/e2e/collector.py "$root/test/e2e"
+	cp tests/otlp/{server,payload}.py "$root/test/otlp"
 	for library in $(ldd "$build/keyhole" "$root/test/mixed" |
 		grep -oE '/[^ ]+\.so[^ ]*' | grep -vE '/(ld-linux|lib(c|m|pthread)\.so)' | sort -u); do
 		install -D "$library" "$root/usr${library#/usr}"
@@ -92,7 +95,7 @@ make_additions() {
 
 # One CPU: with two, emulated, the kernel sometimes dies of a race that no machine has.
 boot() {
-	cat "$cache/$release.cpio" "$top/additions.cpio" >"$top/initrd"
+	cat "$archive" "$top/additions.cpio" >"$top/initrd"
 	timeout -k 5 $BOOT_SECONDS qemu-system-x86_64 -M q35 -cpu max -m 2048 \
 		-accel tcg -smp 1 -display none -nodefaults -no-reboot \
 		-kernel "$kernel" -initrd "$top/initrd" -serial "file:$top/console" \
@@ -108,23 +111,28 @@ boot() {
 
 # ---- results ----------------------------------------------------------------------------------
 
-# Functions of the workload by their names, from its own process.
-check_profile() {
-	python3 - "$top/guest/profile.pb.gz" <<-'END'
+# Functions of the workload by their names, from its own process, and the two rates that were asked for.
+check_profiles() {
+	python3 - "$top"/guest/windows/*.pb.gz <<-'END'
 		import sys
 		sys.path.insert(0, "tests/e2e")
 		import pprof
-		profile = pprof.Profile(sys.argv[1])
-		names = {name for name in profile.strings if name.startswith("work::")}
+		profiles = [pprof.Profile(path) for path in sys.argv[1:]]
+		names = {name for profile in profiles for name in profile.strings if name.startswith("work::")}
 		wanted = ["work::spin", "work::less", "work::recurse", "work::compare"]
 		missing = [name for name in wanted if not any(n.startswith(name) for n in names)]
-		print(f"# |{len(profile.samples)} stacks, {len(names)} functions of the workload")
+		periods = sorted({profile.period for profile in profiles})
+		print(f"# |{len(profiles)} windows, {len(names)} functions of the workload, periods {periods}")
+		if periods != [1000000000 // 97, 1000000000 // 49]:
+		    missing.append("a rate")
 		sys.exit(f"missing: {missing}" if missing else 0)
 	END
 }
 
 check_kernel_names() {
-	gzip -dc "$top/guest/profile.pb.gz" | grep -qa 'do_syscall_64\|asm_sysvec'
+	for window in "$top"/guest/windows/*.pb.gz; do
+		gzip -dc "$window"
+	done | grep -qa 'do_syscall_64\|asm_sysvec'
 }
 
 check_table() {
@@ -161,7 +169,7 @@ number=$(grep -cE '^(not )?ok' "$top/guest/tap")
 ! grep -q '^not ok' "$top/guest/tap" || failed=1
 [ ! -s "$top/guest/err" ] || { echo "not ok $((++number)) - standard error of the test"; failed=1; }
 sed 's/^/# /' "$top/guest/err"
-result 'profile has the functions of the workload' check_profile
+result 'windows have the functions of the workload' check_profiles
 result 'kernel frames have names' check_kernel_names
 result 'policy/README.md has what was measured' check_table
 echo "# |Linux $(cat "$top/guest/release"), Debian $release, $SECONDS s"
