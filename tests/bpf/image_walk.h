@@ -18,17 +18,23 @@
 
 /* Marks frames side by side from the stack pointer on: border numbers then tell addresses. */
 #define IMAGE_FRAME_BYTES 64u
+/* LuaJIT's own code has a frame of so many bytes where it is the leaf: CFRAME_SIZE of lj_frame.h */
+#define IMAGE_STACKED_BYTES 80u
 static HOST_UNUSED void image_mark(const struct memory_image *image)
 {
+	u64 bytes = IMAGE_FRAME_BYTES;
+
+	if (image->config.flags & RUNTIME_STACKED)
+		bytes = IMAGE_STACKED_BYTES;
 	for (u32 i = 1; i < RECORD_FRAMES_MAX; i++) {
 		host.walk.frames++;
-		runtime_mark(image->head.stack + i * IMAGE_FRAME_BYTES, image->head.pc);
+		runtime_mark(image->head.stack + i * bytes, image->head.pc);
 	}
 }
 
 /* How the callers of code name it, as the walk has told. */
 struct image_told {
-	u64 code, name;
+	u64 code, name, named;
 	u32 call, in;
 };
 static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
@@ -46,8 +52,8 @@ static HOST_UNUSED struct image_told *image_find_told(u64 code)
 static HOST_UNUSED void image_tell(u64 code)
 {
 	if (image_told_count < MEMORY_IMAGE_FRAMES_MAX && !image_find_told(code))
-		image_told[image_told_count++] =
-			(struct image_told){code, host.told_name, host.told_call, host.told_in};
+		image_told[image_told_count++] = (struct image_told){
+			code, host.told_name, host.walk.list.named, host.told_call, host.told_in};
 }
 
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
@@ -69,6 +75,7 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	host.walk.block = build_block(&host.build, &entry, 1);
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
+	host.walk.made = image->head.made;
 	host.walk.deadline = ~0ull;
 	image_mark(image);
 	if (runtime_begin() == 0)
@@ -111,6 +118,8 @@ static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64
 		if (host.read_at(&count, sizeof(count), code + config->last_count) < 0)
 			return 0;
 		size = (u64)count * config->last_unit;
+		if (!config->last_unit)
+			size = code + count - address;
 		return size < most ? size : most;
 	}
 	if (!config->last_size)
@@ -129,8 +138,24 @@ static HOST_UNUSED void image_event_name(struct event_code *event)
 		return;
 	event->called_by = told->call;
 	event->called_in = told->in;
+	event->named = told->named;
 	if (image_read_part(event->text, sizeof(event->text), told->name))
 		event->name = told->name;
+}
+
+/* Returns the address of a part: part_address() of bpf/code.bpf.h. */
+static HOST_UNUSED u64 image_part_address(const struct memory_image *image, u64 code, u16 at)
+{
+	const struct runtime_config *config = &image->config;
+	const struct image_told *told = image_find_told(code);
+
+	if (at == RUNTIME_CODE_ITSELF)
+		return code;
+	if (at == RUNTIME_CODE_NAMES)
+		return told ? told->name : 0;
+	if (!(config->flags & RUNTIME_STACKED))
+		return image_word(code + at);
+	return image_word(code + (at & ~7u)) >> (at & 4) * 8 & config->code_mask;
 }
 
 /* Makes the event that BPF sends about code. */
@@ -145,11 +170,7 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 	ret_event->fingerprint = fingerprint;
 	image_event_name(ret_event);
 	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
-		const u16 at = image->config.part[i];
-
-		ret_event->address[i] = code;
-		if (at != RUNTIME_CODE_ITSELF)
-			ret_event->address[i] = image_word(code + at);
+		ret_event->address[i] = image_part_address(image, code, image->config.part[i]);
 		if (i + 1 < RUNTIME_PARTS)
 			bytes = places[i + 1] - places[i];
 		else
@@ -182,6 +203,21 @@ static HOST_UNUSED int image_name(const struct memory_image *image, struct funct
 	place = functions_place(functions, &key, frame->instruction, 1);
 	*ret_line = FUNCTION_LINE_OF(place);
 	return functions_get(functions, FUNCTION_OF(place), ret_function) ? 0 : -ENOENT;
+}
+
+/* Tells of all functions: the name of one may come with its caller. */
+static HOST_UNUSED void image_tell_all(const struct memory_image *image,
+				       struct functions *functions, u32 count)
+{
+	struct runtime_words words;
+	struct runtime_frame frame;
+	struct function function;
+	u32 line;
+
+	runtime_words_init(&words, host.word, count);
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frame))
+			image_name(image, functions, &frame, &function, &line);
 }
 
 #endif

@@ -21,6 +21,7 @@ int live_thread_get(int thread, struct live_thread *ret_thread)
 	ptrace(PTRACE_DETACH, thread, NULL, NULL);
 	ret_thread->pointer = regs.fs_base;
 	ret_thread->stack = regs.rsp;
+	ret_thread->pc = regs.rip;
 	memcpy(ret_thread->reg, &regs, sizeof(ret_thread->reg));
 	return r;
 }

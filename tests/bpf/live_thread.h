@@ -8,7 +8,7 @@
 #define LIVE_THREAD_WORDS 16u
 
 struct live_thread {
-	uint64_t pointer, stack;
+	uint64_t pointer, stack, pc;
 	uint64_t reg[LIVE_THREAD_WORDS]; /* the first ones of struct pt_regs */
 };
 

@@ -9,6 +9,7 @@
 #include "base/reader.h"
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
+#include "worker/runtime/luajit.h"
 
 /* ---- lines ---- */
 
@@ -94,6 +95,51 @@ bool memory_image_is_lua(const struct memory_image *image)
 	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24;
 }
 
+bool memory_image_is_luajit(const struct memory_image *image)
+{
+	return image->head.version >> 24 == 2;
+}
+
+/* Builds of the columns of luajit_layout.def. */
+static const struct {
+	const char *year;
+	struct luajit_build build;
+} builds[] = {
+	{"2017", {LUAJIT_BETA, 8, 232, 132, 0, 0, false}},
+	{"2022", {LUAJIT_BETA, 16, 352, 192, 736, 88, true}},
+	{"2023", {LUAJIT_BETA, 16, 352, 192, 744, 88, true}},
+	{"2025", {1737090214, 16, 352, 192, 752, 88, true}},
+};
+#define BUILDS (sizeof(builds) / sizeof(*builds))
+
+static bool fits(const struct luajit_layout *layout, const struct runtime_config *config)
+{
+	return config->state.frame == layout->state_base &&
+	       (config->trace.bytes == 0 || config->trace.traces == layout->shared_traces);
+}
+
+/* Returns the number of the build, or BUILDS. */
+static size_t find_luajit(const struct memory_image *image, struct luajit_layout *ret_layout)
+{
+	size_t i = 0;
+
+	for (; i < BUILDS; i++)
+		if (luajit_layout_find(&builds[i].build, ret_layout) == 0 &&
+		    fits(ret_layout, &image->config))
+			break;
+	return i;
+}
+
+const char *memory_image_year(const struct memory_image *image)
+{
+	struct luajit_layout layout;
+	const size_t number = find_luajit(image, &layout);
+
+	if (number == BUILDS)
+		return NULL;
+	return builds[number].year;
+}
+
 static int find_cpython(const struct memory_image *image, struct cpython_layout *ret_layout)
 {
 	unsigned char bytes[MEMORY_IMAGE_DESCRIPTION];
@@ -112,6 +158,10 @@ int memory_image_setup(const struct memory_image *image, struct runtime_setup *r
 	if (memory_image_is_lua(image)) {
 		ret_setup->handler = &lua_handler;
 		return lua_layout_find(image->head.version, &ret_setup->layout.lua);
+	}
+	if (memory_image_is_luajit(image)) {
+		ret_setup->handler = &luajit_handler;
+		return find_luajit(image, &ret_setup->layout.luajit) < BUILDS ? 0 : -ENOTSUP;
 	}
 	ret_setup->handler = &cpython_handler;
 	return find_cpython(image, &ret_setup->layout.cpython);

@@ -17,7 +17,7 @@
 #include "bpf/abi.h"
 #include "worker/runtime/runtime.h"
 
-#define MEMORY_IMAGE_MAGIC	 0x33676d696d656b6bull /* "kkemimg3" */
+#define MEMORY_IMAGE_MAGIC	 0x34676d696d656b6bull /* "kkemimg4" */
 #define MEMORY_IMAGE_LINE	 64u		       /* bytes */
 #define MEMORY_IMAGE_LINES_MAX	 8192u
 #define MEMORY_IMAGE_FRAMES_MAX	 256u
@@ -36,6 +36,7 @@ struct memory_image_head {
 	struct cpython_types types; /* in the process */
 	uint32_t frames, lines;
 	uint64_t leaf[MEMORY_IMAGE_REGISTERS]; /* as struct pt_regs has them */
+	uint64_t made; /* the leaf, in code made at run time; 0: it is in other code */
 };
 
 struct memory_image_frame {
@@ -70,11 +71,14 @@ int memory_image_keep(struct memory_image *image, uint64_t address, uint64_t wor
 int memory_image_read(const struct memory_image *image, void *to, size_t size, uint64_t address);
 
 /*
- * Fills in the handler and the layout of the interpreter, by its description or its version. 0 or a
- * negative errno.
+ * Fills in the handler and the layout of the interpreter, by its description or its version. The
+ * layout of LuaJIT is the one that fits the config. 0 or a negative errno.
  */
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup);
-/* Returns whether the image is of Lua, or else of CPython. */
+/* Returns whether the image is of PUC-Rio's Lua; of LuaJIT; or else of CPython. */
 bool memory_image_is_lua(const struct memory_image *image);
+bool memory_image_is_luajit(const struct memory_image *image);
+/* Returns the year of LuaJIT's layout, or NULL. */
+const char *memory_image_year(const struct memory_image *image);
 
 #endif

@@ -64,14 +64,16 @@ record_python() {	# ROOT PROGRAM
 }
 
 # A program in Lua has one thread. It finds its process in proc.
-record_lua() {	# ROOT PROGRAM
-	local kind status=0 mounted=
-	if ! [ -e "${1%/}/proc/self" ]; then
-		mkdir -p "$1/proc" && mount --bind /proc "$1/proc" && mounted=$1/proc
+record_lua() {	# ROOT PROGRAM KIND...
+	local root=$1 program=$2 kind status=0 mounted=
+	shift 2
+	if ! [ -e "${root%/}/proc/self" ]; then
+		mkdir -p "$root/proc" && mount --bind /proc "$root/proc" && mounted=$root/proc
 	fi
-	for kind in held released; do
-		run "$1" "$2" image.lua report $kind
-		record_these $kind || status=1
+	for kind; do
+		# shellcheck disable=SC2086
+		run "$root" $program image.lua report "$kind"
+		record_these "$kind" || status=1
 	done
 	[ -z "$mounted" ] || umount "$mounted"
 	return $status
@@ -80,11 +82,14 @@ record_lua() {	# ROOT PROGRAM
 # record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
 # into an image.
 record() {
-	local work status=0 recorder=record_python
+	local work status=0
 	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
 	cp tests/runtimes/workloads/image.{py,lua} "$work"
-	[[ $3 != */lua* ]] || recorder=record_lua
-	$recorder "$2" "$3" || status=1
+	case $3 in
+	*/luajit) record_lua "$2" "$3" traced ;;
+	*/lua*) record_lua "$2" "$3" held released ;;
+	*) record_python "$2" "$3" ;;
+	esac || status=1
 	rm -rf "$work"
 	[ $status = 0 ] || sed "s|^|$1: |" "$dir/out" >&2
 	return $status
@@ -98,8 +103,11 @@ while IFS=$'\t' read -r name root rest <&3; do
 	[[ $name != py-spy && $name == *$only* ]] || continue
 	if [ "$root" = - ]; then
 		echo "$name: $rest"
+	elif [[ $name == 'code of '* ]]; then
+		echo "$name: no list of functions is walked"
 	elif [[ $program == */luajit* ]]; then
-		echo "$name: has no memory image yet"
+		[[ $name != *sid* && $name != 'luajit of bullseye' ]] || continue	# no other layout, no traces
+		record "$name" "$root" "$program" || failed=1
 	elif [[ $program == */lua* && " $of_lua " != *" ${name// /_} "* ]]; then
 		echo "$name: has the layout of another release"
 	elif [ "${program#* }" != "$program" ]; then

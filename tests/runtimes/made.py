@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """made.py PROFILE REPORT: how far a profile names code that a program's compiler makes.
 
-PROFILE is of pprof. REPORT, which the program writes, has: version; leaf, a regular expression for the names of the
-function that works; callers, the same for functions that are to stand above it, outermost first; complete, the least
-percentage of its stacks that end at a proven root. Without `complete` nothing is asked of the stacks. Prints a row of
-figures, and what disagrees. Ends with 1 below a bound.
+PROFILE is of pprof. The program writes REPORT: version, leaf, callers, complete. leaf is a regular expression for the
+names of the function that works. callers are the same for functions above it, outermost first. complete is the least
+percentage of its stacks that end at a proven root. Without `complete` nothing is asked of the stacks.
+Prints a row of figures, and what disagrees. Ends with 1 below a bound.
 """
 
 import collections

@@ -114,7 +114,8 @@ static bool is_interpreter(u64 start, u64 end, u64 offset)
 		return false;
 	if (image_open(fd, &elf) == 0) {
 		runtime = runtime_recognise(elf);
-		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA;
+		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA ||
+			 runtime == RUNTIME_LUAJIT;
 		if (is_one)
 			describe(runtime, elf, bias_of(elf, start, end, offset));
 		image_close(elf);
@@ -179,6 +180,24 @@ static pid_t read_report(const char *path)
 
 /* ---- all ---- */
 
+/* Returns whether an address is in memory without a file. */
+static bool is_made(u64 address)
+{
+	char path[64], line[4096];
+	bool found = false;
+	u64 start, end, inode;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", process);
+	maps = fopen(path, "r");
+	must(maps != NULL, path);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%llx-%llx %*s %*s %*s %llu", &start, &end, &inode) == 3)
+			found |= address - start < end - start && inode == 0;
+	fclose(maps);
+	return found;
+}
+
 static void find_thread(pid_t id)
 {
 	struct live_thread thread;
@@ -189,6 +208,7 @@ static void find_thread(pid_t id)
 	image.head.stack = thread.stack;
 	_Static_assert(sizeof(image.head.leaf) == sizeof(thread.reg), "registers");
 	memcpy(image.head.leaf, thread.reg, sizeof(thread.reg));
+	image.head.made = is_made(thread.pc) ? thread.pc : 0;
 }
 
 /* Returns whether the walk finds what the interpreter said. */
@@ -197,9 +217,11 @@ static bool agrees(struct functions *functions)
 	struct runtime_words words;
 	struct runtime_frame frame;
 	struct function function;
-	u32 count = 0, line = 0;
+	u32 count = 0, line = 0, words_count;
 
-	runtime_words_init(&words, host.word, image_walk(&image));
+	words_count = image_walk(&image);
+	image_tell_all(&image, functions, words_count);
+	runtime_words_init(&words, host.word, words_count);
 	while (!runtime_words_end(&words))
 		while (runtime_words_next(&words, &frame)) {
 			const struct memory_image_frame *said = &image.frame[count];
@@ -222,7 +244,12 @@ static bool agrees(struct functions *functions)
 static const char *variant(void)
 {
 	const u32 start = image.config.root[0].start;
+	static char year[16];
 
+	if (memory_image_is_luajit(&image)) {
+		snprintf(year, sizeof(year), "-%s", memory_image_year(&image));
+		return year;
+	}
 	if (is_without_lock)
 		return "t";
 	if (start == RUNTIME_AT_MODULE_MUSL || start == RUNTIME_AT_KEY_MUSL ||
@@ -245,10 +272,27 @@ static void write_image(const char *folder, const char *kind)
 	must(errno == 0, path);
 }
 
-int main(int argc, char **argv)
+/* The code of a trace is of several functions, and only in some places of the reported one. */
+#define TRIES 200u
+
+/* Records the thread as it is now. Returns whether the walk finds what the interpreter said. */
+static bool try(pid_t thread, struct functions *functions)
 {
 	static unsigned char description[MEMORY_IMAGE_DESCRIPTION];
+
+	image.head.lines = 0;
+	must(!image.head.runtime ||
+		     read_and_keep(description, sizeof(description), image.head.runtime) == 0,
+	     "_PyRuntime");
+	find_thread(thread);
+	return agrees(functions);
+}
+
+int main(int argc, char **argv)
+{
 	struct functions *functions = functions_new();
+	bool is_good = false;
+	pid_t thread;
 
 	if (argc != 4 || !functions) {
 		fprintf(stderr, "usage: record_image PID REPORT FOLDER\n");
@@ -257,13 +301,12 @@ int main(int argc, char **argv)
 	process = (pid_t)strtol(argv[1], NULL, 10);
 	image.head = (struct memory_image_head){.magic = MEMORY_IMAGE_MAGIC,
 						.config_bytes = sizeof(image.config)};
-	find_thread(read_report(argv[2]));
+	thread = read_report(argv[2]);
 	find_interpreter();
 	host.read_at = read_and_keep;
-	must(!image.head.runtime ||
-		     read_and_keep(description, sizeof(description), image.head.runtime) == 0,
-	     "_PyRuntime");
-	if (!agrees(functions))
+	for (u32 i = 0; !is_good && i < TRIES; i++)
+		is_good = try(thread, functions);
+	if (!is_good)
 		return 1;
 	write_image(argv[3], strrchr(argv[2], '-'));
 	memory_image_release(&image);
