@@ -85,8 +85,8 @@ static const char *path_of(const struct otlp *otlp, const struct otlp_process *p
 }
 
 /*
- * Threads of the kernel are one service: the name of a worker thread changes with its work. None has
- * an executable.
+ * Threads of the kernel are one service: the name of a worker thread changes with its work. None
+ * has an executable.
  */
 static void add_kernel(struct attributes *attributes)
 {

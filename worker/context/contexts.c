@@ -302,7 +302,8 @@ bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MA
 	ret_text[0] = '\0';
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i] && strlen(texts[i]) < CONTEXTS_TEXT_MAX - used)
-			used += (size_t)sprintf(ret_text + used, "%s", texts[i]);
+			used += (size_t)snprintf(ret_text + used, CONTEXTS_TEXT_MAX - used, "%s",
+						 texts[i]);
 	return used > 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Asks for what sampled processes say of themselves: their OpenTelemetry process context, and the
  * variables of their environment that the policy names. Where the host has control groups of
- * version 1, the module asks for those of the process as well. A program publishes a context when it has
- * been running for a while, and may change it. So the module asks again, with growing gaps.
+ * version 1, the module asks for those of the process as well. A program publishes a context when
+ * it has been running for a while, and may change it. So the module asks again, with growing gaps.
  */
 #ifndef KEYHOLE_WORKER_CONTEXT_CONTEXTS_H
 #define KEYHOLE_WORKER_CONTEXT_CONTEXTS_H
@@ -47,9 +47,9 @@ void contexts_tell(struct contexts *contexts,
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now);
 
 /*
- * Writes the attributes of a process, as of attributes.h: what the kernel says of its control
- * groups, then what the context says, then what the environment says. Of equal keys the first
- * holds. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
+ * Writes the attributes of a process, as of attributes.h. Those of its control groups come first,
+ * then those of the context, then those of the environment. The first of equal keys counts.
+ * ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
  */
 #define CONTEXTS_TEXT_MAX 17408u
 bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX]);
