@@ -46,8 +46,9 @@ void contexts_tell(struct contexts *contexts,
 bool contexts_want(struct contexts *contexts, struct process *process, uint64_t now);
 
 /*
- * Writes the attributes of a process, as of attributes.h: those of the context go before those of the
- * environment. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there are any.
+ * Writes the attributes of a process, as of attributes.h: those of the context go first. Those
+ * of the environment follow. ret_text has room for CONTEXTS_TEXT_MAX bytes. Returns whether there
+ * are any.
  */
 #define CONTEXTS_TEXT_MAX 16384u
 bool contexts_text(const struct process *process, char ret_text[CONTEXTS_TEXT_MAX]);
