@@ -10,6 +10,7 @@
 #include "ipc/guard.h"
 #include "loader/broker/grant.h"
 #include "loader/broker/mapped.h"
+#include "loader/broker/mounts.h"
 
 #define PATH_BYTES	      64
 #define PIECE_BYTES	      4096
@@ -68,16 +69,37 @@ static int check_header(const struct header *header)
 	return 0;
 }
 
-/* The process chooses the place: one that a file system fills may keep the broker waiting. */
+/* The data of a program are in its file's mapping. */
+static int check_file(const struct contexts *contexts, const struct mapped *mapped)
+{
+	guard_fd int fd = mapped_open_any(mapped);
+	struct message_object_reply ignored;
+	struct statx status;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = mapped_identify(fd, &status, &ignored);
+	if (r < 0)
+		return r;
+	return mounts_check(contexts->mounts, mapped->pid, fd);
+}
+
+/* The process chooses the place, and some file systems would keep the broker waiting there. */
 static int check_payload(const struct contexts *contexts, const struct message_context *request,
 			 const struct header *header)
 {
 	const struct mapped mapped = {request->pid, request->thread, header->payload,
 				      header->payload + header->size};
+	struct mapped file;
+	int r;
 
 	if (header->payload > INT64_MAX)
 		return -EINVAL;
-	return mapped_check_memory(&mapped, contexts->memfd_device);
+	r = mapped_find_file(&mapped, contexts->mounts->memfd_device, &file);
+	if (r <= 0)
+		return r;
+	return check_file(contexts, &file);
 }
 
 /* A second look at the header proves that the process did not write meanwhile. */
@@ -120,7 +142,7 @@ static ssize_t read_context(struct contexts *contexts, const struct message_cont
 	memory = open_of(request, "mem");
 	if (memory < 0)
 		return memory;
-	r = mapped_check_context(&mapped, contexts->memfd_device);
+	r = mapped_check_context(&mapped, contexts->mounts->memfd_device);
 	if (r < 0)
 		return r;
 	r = grant_check_reading(contexts->granter, request->pid, request->generation);

@@ -14,12 +14,13 @@
 #include "loader/broker/environment.h"
 
 struct granter;
+struct mounts;
 
 struct contexts {
-	struct granter *granter; /* borrowed */
+	struct granter *granter; /* borrowed, as the mounts */
+	struct mounts *mounts;
 	struct environment_names variables;
-	uint64_t memfd_device; /* as struct mounts has it */
-	bool no_contexts;      /* by a rule of the policy */
+	bool no_contexts; /* by a rule of the policy */
 	char bytes[CONTEXT_BYTES_MAX];
 };
 
@@ -34,8 +35,9 @@ struct contexts {
  *   -E2BIG        the payload, or the list of mappings, is too long
  *   -ENODATA      there is nothing: no payload, none of the variables
  *   -ENOENT       no mapping has these bounds; the payload is in no mapping
- *   -EACCES       the mapping, or that of the payload, is a file's; a deny rule is about the
- *                 process; its program has a set-id bit
+ *   -EACCES       the mapping is a file's; the payload is in no single mapping, or in that of a
+ *                 file on a file system that may not answer; a deny rule is about the process; its
+ *                 program has a set-id bit
  *   -EIO          the memory cannot be read
  *   -ENOSPC       a pipe has no room for the bytes
  *   others        as of grant_check_reading()

@@ -249,7 +249,7 @@ static int take_maps(struct broker *broker)
 	broker->granter.table = (struct grant_table){message.fd, broker->followed, 0};
 	broker->granter.mounts = &broker->mounts;
 	broker->contexts.granter = &broker->granter;
-	broker->contexts.memfd_device = broker->mounts.memfd_device;
+	broker->contexts.mounts = &broker->mounts;
 	return 0;
 }
 

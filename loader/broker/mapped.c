@@ -282,14 +282,15 @@ int mapped_check_context(const struct mapped *mapped, uint64_t memfd_device)
 	return 0;
 }
 
-int mapped_check_memory(const struct mapped *mapped, uint64_t memfd_device)
+int mapped_find_file(const struct mapped *mapped, uint64_t memfd_device, struct mapped *ret_file)
 {
 	struct facts facts;
 	int r = look_up(mapped, &facts);
 
 	if (r < 0)
 		return r;
-	if (mapped->end > facts.end || !is_memory(&facts, memfd_device))
+	if (mapped->end > facts.end)
 		return -EACCES;
-	return 0;
+	*ret_file = (struct mapped){mapped->pid, mapped->thread, facts.start, facts.end};
+	return !is_memory(&facts, memfd_device);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """collector.py grpc|http FOLDER [tls]: a server of OTLP for an agent. Writes its port into FOLDER/port.
+FOLDER/resources has the attributes of each resource that has come so far, one of them a line.
 At SIGTERM it says how many requests and events came, and writes FOLDER/pids. Metrics that came are in
 FOLDER/metrics and FOLDER/resource; with no-metrics it refuses them. With tls it makes certificates in
 FOLDER, and wants one of the client. A request that breaks a rule
@@ -34,11 +35,15 @@ def main():
         tls = server.context(folder, client_ca="ca")
     speaks = "h2" if protocol == "grpc" else "h1"
     at = server.Server(speaks, [deed], tls=tls, port=int(os.environ.get("PORT", 0)))
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    with open(os.path.join(folder, "port.new"), "w", encoding="ascii") as file:
-        file.write(str(at.port))
-    os.rename(os.path.join(folder, "port.new"), os.path.join(folder, "port"))
-    signal.pause()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    write(folder, "port", str(at.port))
+    lines, looked_at = set(), 0
+    while not signal.sigtimedwait([signal.SIGTERM], 0.2):
+        for exchange in at.accepted[looked_at:]:
+            looked_at += 1
+            if not is_metrics(exchange):
+                lines.update(resources_of(exchange.message()))
+            write(folder, "resources", "".join(f"{line}\n" for line in sorted(lines)))
     events, pids = 0, set()
     profiles = [exchange for exchange in at.accepted if not is_metrics(exchange)]
     for exchange in profiles:
@@ -64,6 +69,28 @@ def write_metrics(folder, messages):
     with open(os.path.join(folder, "resource"), "w", encoding="ascii") as file:
         for message in messages[-1:]:
             file.writelines(f"{key}={value}\n" for key, value in numbers.read(message)[0].items())
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def text_of(value):
+    """The value of an attribute: a text or a number."""
+    kind, content = next(payload.fields(value), (0, b""))
+    return content.decode() if kind == 1 else content
+
+
+def resources_of(request):
+    """A line for each: process.pid=5 service.name=x ..., in the order of the keys."""
+    for resource in payload.every(request, 1):
+        pairs = (payload.one(pair, 1) and
+                 (payload.one(pair, 1).decode(), text_of(payload.one(pair, 2)))
+                 for pair in payload.every(payload.one(resource, 1), 1))
+        yield " ".join(f"{key}={value}" for key, value in sorted(pairs))
 
 
 def pid_of(resource):

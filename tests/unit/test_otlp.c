@@ -498,6 +498,81 @@ static void test_otlp__times_of_creation(void **state)
 	}
 }
 
+#define TOLD_MAX 64 /* OTLP_TOLD_MAX of profile/format/otlp.h */
+
+/* Adds a sample of a program that says something of itself. */
+static void add_talker(struct profile *profile, uint32_t pid, const char *attributes)
+{
+	const struct profile_process process = {
+		.generation = pid,
+		.pid = pid,
+		.executable = profile_string(profile, "/bin/app"),
+		.attributes = profile_string(profile, attributes),
+	};
+	struct profile_sample sample = {.pid = pid, .tid = pid, .count = 1};
+
+	sample.process = profile_process_add(profile, &process);
+	sample.process_name = profile_string(profile, "app");
+	profile_sample_add(profile, &sample);
+}
+
+static size_t attributes_of(const Otlp__ProfilesData *found, size_t number)
+{
+	return found->resource_profiles[number]->resource->n_attributes;
+}
+
+/* The service's name is the process's own affair, and keyhole knows the rest better. */
+static void test_otlp__processes_say_what_they_are(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_times times = build_profile_times;
+	const struct format_options options = {0};
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	times.arch = "amd64";
+	add_talker(profile, 5, "");
+	add_talker(profile, 6,
+		   "service.name=checkout\nservice.version=1=2\nhost.arch=mine\n"
+		   "process.pid=7\nprocess.executable.path=/bin/other\n"
+		   "service.name=second\nservice.version=second\nempty=\n");
+	add_talker(profile, 7, "service.name=checkout\n");
+	found = unpack_with(profile, &times, &options);
+	assert_int_equal(found->n_resource_profiles, 3);
+	assert_string_equal(of_resource(found, 0, "service.name"), "unknown_service:app");
+	assert_null(of_resource(found, 0, "service.version"));
+	assert_string_equal(of_resource(found, 1, "service.name"), "checkout");
+	assert_string_equal(of_resource(found, 1, "service.version"), "1=2");
+	assert_string_equal(of_resource(found, 1, "empty"), "");
+	assert_string_equal(of_resource(found, 1, "host.arch"), "amd64");
+	assert_string_equal(of_resource(found, 1, "process.executable.path"), "/bin/app");
+	assert_int_equal(found->resource_profiles[1]->resource->attributes[0]->value->int_value, 6);
+	assert_int_equal(attributes_of(found, 1), attributes_of(found, 0) + 2);
+	assert_string_equal(of_resource(found, 2, "service.name"), "checkout");
+	assert_int_equal(attributes_of(found, 2), attributes_of(found, 0));
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+static void test_otlp__attributes_of_a_process_are_bounded(void **state)
+{
+	struct profile *profile = profile_new();
+	char text[TOLD_MAX * 16 * 2] = "";
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * TOLD_MAX; i++)
+		snprintf(text + strlen(text), 16, "key%u=%u\n", i, i);
+	add_talker(profile, 5, "");
+	add_talker(profile, 6, text);
+	found = unpack(profile);
+	assert_int_equal(attributes_of(found, 1), attributes_of(found, 0) + TOLD_MAX);
+	assert_string_equal(of_resource(found, 1, "key63"), "63");
+	assert_null(of_resource(found, 1, "key64"));
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 /* The user speaks of keyhole's own pids alone. */
 static void test_otlp__own_processes_have_the_users_attributes(void **state)
 {
@@ -653,6 +728,8 @@ int main(void)
 		cmocka_unit_test(test_otlp__a_period_is_never_0),
 		cmocka_unit_test(test_otlp__a_resource_is_a_program),
 		cmocka_unit_test(test_otlp__times_of_creation),
+		cmocka_unit_test(test_otlp__processes_say_what_they_are),
+		cmocka_unit_test(test_otlp__attributes_of_a_process_are_bounded),
 		cmocka_unit_test(test_otlp__own_processes_have_the_users_attributes),
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),

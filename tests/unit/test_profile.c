@@ -237,9 +237,16 @@ static void test_profile__processes_are_bounded(void **state)
 	/* a known one gets what it lacks, and keeps what it has */
 	process = (struct profile_process){.generation = 7, .created = 5, .executable = 6};
 	assert_int_equal(profile_process_add(profile, &process), 7);
-	process = (struct profile_process){.generation = 7, .created = 8, .executable = 9};
+	process = (struct profile_process){
+		.generation = 7, .created = 8, .executable = 9, .attributes = 3};
+	assert_int_equal(profile_process_add(profile, &process), 7);
+	/* but what a program says of itself may change */
+	process.attributes = 4;
+	assert_int_equal(profile_process_add(profile, &process), 7);
+	process.attributes = 0;
 	assert_int_equal(profile_process_add(profile, &process), 7);
 	process = profile_process_get(profile, 7);
+	assert_int_equal(process.attributes, 4);
 	assert_int_equal(process.pid, 7);
 	assert_int_equal(process.created, 5);
 	assert_int_equal(process.executable, 6);

@@ -134,7 +134,11 @@ static void test_reachable__times_and_processes_stay(void **state)
 	struct profile *profile = profile_new(), *copy;
 	const uint32_t path = profile_string(profile, "/our/program");
 	const struct profile_process process = {
-		.generation = 3, .pid = 5, .created = 77, .executable = path};
+		.generation = 3,
+		.pid = 5,
+		.created = 77,
+		.executable = path,
+		.attributes = profile_string(profile, "service.name=ours\n")};
 	struct profile_sample sample = {.pid = 5, .cpu = 9, .count = 1}, found;
 	struct profile_moment_walk walk = {0};
 
@@ -160,6 +164,9 @@ static void test_reachable__times_and_processes_stay(void **state)
 	assert_string_equal(
 		profile_string_get(copy, profile_process_get(copy, found.process).executable),
 		"/our/program");
+	assert_string_equal(
+		profile_string_get(copy, profile_process_get(copy, found.process).attributes),
+		"service.name=ours\n");
 	assert_int_equal(profile_sample_get(copy, 0).process, 0);
 	profile_free(copy);
 }

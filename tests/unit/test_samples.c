@@ -246,6 +246,73 @@ static void test_samples__details(void **state)
 	assert_int_equal(profile_sample_get(profile, 2).pid, 6);
 }
 
+#define CONTEXT_MAPS                                                      \
+	"10000000-10004000 r-xp 00001000 08:01 65536 /bin/program\n"      \
+	"20000000-20001000 r--p 00000000 00:01 2057                     " \
+	"/memfd:OTEL_CTX (deleted)\n"
+/* service.name=late, and service.name=next, as ProcessContext */
+#define LATE "\x0a\x18\x0a\x16\x0a\x0cservice.name\x12\x06\x0a\x04late"
+#define NEXT "\x0a\x18\x0a\x16\x0a\x0cservice.name\x12\x06\x0a\x04next"
+
+static const char *attributes_of(const struct profile *profile, size_t sample)
+{
+	const uint32_t process = profile_sample_get(profile, sample).process;
+
+	return profile_string_get(profile, profile_process_get(profile, process).attributes);
+}
+
+static void sample_later(struct rig *rig, const u64 *frames)
+{
+	rig->now += 5 * NS_PER_SECOND;
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+}
+
+/* A sample from before the context has its attributes as well. */
+static void test_samples__late_contexts(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	const struct profile *profile;
+
+	rig->parts.config.format = FORMAT_otlp;
+	rig_restart(rig, 1);
+	profile = session_profile(rig->session);
+	start(rig, 5, 100);
+	rig_sample(rig, 5, 100, REASON_end_root, frames, 0, 1);
+	rig_settle(rig);
+	assert_string_equal(attributes_of(profile, 0), "");
+	rig->fake.maps = CONTEXT_MAPS;
+	rig->fake.context = LATE;
+	rig->fake.context_size = sizeof(LATE) - 1;
+	sample_later(rig, frames); /* the process is listed anew */
+	sample_later(rig, frames);
+	assert_string_equal(attributes_of(profile, 0), "service.name=late\n");
+	rig->fake.context = NEXT;
+	for (int i = 0; i < 3; i++)
+		sample_later(rig, frames);
+	assert_string_equal(attributes_of(profile, 0), "service.name=next\n");
+}
+
+/* Other formats have no resources, and nobody asks. */
+static void test_samples__contexts_of_other_formats(void **state)
+{
+	struct rig *rig = *state;
+	const u64 frames[] = {0x10000100 | FRAME_EXACT};
+	size_t listings;
+
+	rig->parts.config.format = FORMAT_pprof;
+	rig_restart(rig, 1);
+	start(rig, 5, 100);
+	rig_settle(rig);
+	rig->fake.maps = CONTEXT_MAPS;
+	listings = rig->fake.asked[TARGET_MAPS];
+	for (int i = 0; i < 10; i++)
+		sample_later(rig, frames);
+	assert_int_equal(rig->fake.asked[TARGET_CONTEXT], 0);
+	assert_int_equal(rig->fake.asked[TARGET_MAPS], listings);
+}
+
 static void test_samples__dropped_paths_of_programs(void **state)
 {
 	struct rig *rig = *state;
@@ -543,6 +610,8 @@ int main(void)
 		RIG_TEST(test_samples__what_the_kernel_part_lacks_is_counted),
 		RIG_TEST(test_samples__names_of_process_and_thread),
 		RIG_TEST(test_samples__details),
+		RIG_TEST(test_samples__late_contexts),
+		RIG_TEST(test_samples__contexts_of_other_formats),
 		RIG_TEST(test_samples__paths_of_cgroups),
 		RIG_TEST(test_samples__cgroup_of_a_process_that_exits),
 		RIG_TEST_NAMES(test_samples__dropped_paths_of_programs, drop_paths),

@@ -15,7 +15,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 C_PROGRAMS   := recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
-	memfd forkserver execs dlopen libraries jit jit_frames paths become happenings bpfspin
+	memfd forkserver execs dlopen libraries jit jit_frames paths become happenings bpfspin publish
 CXX_PROGRAMS := mixed
 PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
 
