@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """agent.py BUILD: `keyhole agent` for SOAK_SECONDS (600) beside EXECS (200) new processes a second, with a server
 that takes all. From a quarter of the time on, memory of the processes, memory of BPF's maps and descriptors stay
-as they are. Prints TAP and the curve. Root.
+as they are. Prints TAP and the curve. SOAK_ONLY=1: the agent sees these processes alone, where others are busy. Root.
 """
 import http.server
 import os
@@ -18,6 +18,7 @@ import time
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 EXECS = float(os.environ.get("SOAK_EXECS", "200"))
 NEW_PROGRAM = 1000      # of so many execs, one is of a program that nobody has seen
+ONLY = os.environ.get("SOAK_ONLY") == "1"
 STEP = 2                # s between two looks
 ROWS = 12               # of the curve
 MIB = 1 << 20
@@ -183,9 +184,10 @@ def soak(build, folder, port):
     log, spool = os.path.join(folder, "log"), os.path.join(folder, "spool")
     os.mkdir(spool)
     with open(log, "w", encoding="utf-8") as file:
-        agent = subprocess.Popen([build + "/keyhole", "agent", "-v", "--endpoint", f"http://127.0.0.1:{port}", "--interval",
-                                  "5", "--spool", "64M", "--directory", spool], stdin=subprocess.DEVNULL, stderr=file,
-                                 process_group=0)
+        agent = subprocess.Popen(
+            [build + "/keyhole", "agent", "-v", "--endpoint", f"http://127.0.0.1:{port}", "--interval", "5", "--spool",
+             "64M", "--directory", spool, *(["-p", str(os.getpid())] if ONLY else [])],
+            stdin=subprocess.DEVNULL, stderr=file, process_group=0)
     execs = Execs(build + "/workloads/short", folder)
     try:
         time.sleep(2)
@@ -204,7 +206,7 @@ def soak(build, folder, port):
     tap(Sink.requests >= SECONDS / 5 * 0.8, "each window came")
     tap(not os.listdir(spool), "nothing stays on disk")
     for line in text_of(log).splitlines():
-        if re.match(r"samples: |  (lost|note) |.*(tables|stream): ", line):
+        if re.match(r"samples: |  (lost|note) |.*(tables|stream|names|requests): ", line):
             print("# " + line)
 
 
