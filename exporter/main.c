@@ -291,9 +291,7 @@ static void lose_worker(struct exporter *exporter)
 	finish_shipping(exporter);
 }
 
-/*
- * Keeps what the worker handed over in the queue. The loader gives another worker, or FINISH.
- */
+/* Keeps what the worker handed over in the queue. The loader gives another worker, or FINISH. */
 static void await_worker(struct exporter *exporter)
 {
 	event_free(exporter->on_worker);
@@ -409,7 +407,6 @@ static int run(struct exporter *exporter)
 {
 	struct event *loader =
 		new_event(exporter, exporter->loader.fd, EV_READ, on_loader, PRIORITY_LOADER);
-
 	int r = watch_worker(exporter);
 
 	if (r < 0)

@@ -171,11 +171,13 @@ static int refuse_summary(const struct committer *c)
 	return -EBADMSG;
 }
 
-static const char *where(const struct output_file *file)
+static const char *where(const struct committer *c)
 {
-	if (strcmp(file->path, "-") == 0)
+	if (strcmp(c->file.path, "-") == 0)
 		return "to standard output";
-	return file->path;
+	if (c->file.is_nowhere && (!c->file.is_folder || c->spool.most > 0))
+		return "to the server";
+	return c->file.path;
 }
 
 /*
@@ -206,7 +208,7 @@ static int commit(struct committer *c, const struct message_step *step)
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
-		fprintf(stderr, "wrote %s (%u bytes%s)\n", where(&c->file), step->bytes,
+		fprintf(stderr, "wrote %s (%u bytes%s)\n", where(c), step->bytes,
 			step->bytes == UINT32_MAX ? " or more" : "");
 	return 0;
 }

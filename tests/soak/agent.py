@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """agent.py BUILD: `keyhole agent` for SOAK_SECONDS (600) beside EXECS (200) new processes a second, with a server
 that takes all. From a quarter of the time on, memory of the processes, memory of BPF's maps and descriptors stay
-as they are. Prints TAP and the curve. Root.
+as they are. Prints TAP and the curve. SOAK_ONLY=1: the agent sees these processes alone, where others are busy. Root.
 """
 import http.server
 import os
@@ -17,15 +17,16 @@ import time
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 EXECS = float(os.environ.get("SOAK_EXECS", "200"))
-NEW_PROGRAM = 100       # of so many execs, one is of a program that nobody has seen
+NEW_PROGRAM = 1000      # of so many execs, one is of a program that nobody has seen
+ONLY = os.environ.get("SOAK_ONLY") == "1"
 STEP = 2                # s between two looks
 ROWS = 12               # of the curve
 MIB = 1 << 20
 # Growth of medians from the second quarter of the time to the last one, in MiB. Some caches fill up slowly.
 GROWTH, MAPS_GROWTH = 3, 0.5
-# The most descriptors of a process in the last quarter, beside the most in the second one. The worker keeps files
-# of programs for a while after their last process, and closes many at once.
-DESCRIPTORS, DESCRIPTORS_MORE = 1.25, 4
+# The worker keeps files of programs for a while after their last process, and closes many at once
+# (TRACKER_SWEEP_OBJECTS of worker/process/tracker.h). Other processes may have a window or a socket under way.
+WORKER_DESCRIPTORS, DESCRIPTORS = 2048, 2
 OK_BODY = b"\x0a\x00"
 
 
@@ -170,19 +171,23 @@ def judge(looks):
     quarter = [row[3] for seconds, row in looks if 0.25 * SECONDS <= seconds <= 0.5 * SECONDS]
     last = [row[3] for seconds, row in looks if seconds >= 0.75 * SECONDS]
     before, after = ({pid: max(row.get(pid, 0) for row in rows) for pid in rows[-1]} for rows in (quarter, last))
-    tap(before.keys() == after.keys(), "the same processes to the end")
-    print(f"# descriptors: at most {sum(before.values())} in the second quarter, {sum(after.values())} in the last one")
-    tap(all(after[pid] <= before.get(pid, 0) * DESCRIPTORS + DESCRIPTORS_MORE for pid in after),
-        "descriptors are flat")
+    worker = max(after, key=after.get)
+    print(f"# descriptors: the worker's {before[worker]} at most in the second quarter, {after[worker]} in the last")
+    # a penal broker may come where something hangs the first one
+    tap(before.keys() <= after.keys(), "the same processes to the end")
+    tap(after[worker] <= WORKER_DESCRIPTORS, "the worker's descriptors are bounded")
+    tap(all(after[pid] <= before[pid] + DESCRIPTORS for pid in before.keys() - {worker}),
+        "other descriptors are flat")
 
 
 def soak(build, folder, port):
     log, spool = os.path.join(folder, "log"), os.path.join(folder, "spool")
     os.mkdir(spool)
     with open(log, "w", encoding="utf-8") as file:
-        agent = subprocess.Popen([build + "/keyhole", "agent", "-v", "--endpoint", f"http://127.0.0.1:{port}", "--interval",
-                                  "5", "--spool", "64M", "--directory", spool], stdin=subprocess.DEVNULL, stderr=file,
-                                 process_group=0)
+        agent = subprocess.Popen(
+            [build + "/keyhole", "agent", "-v", "--endpoint", f"http://127.0.0.1:{port}", "--interval", "5", "--spool",
+             "64M", "--directory", spool, *(["-p", str(os.getpid())] if ONLY else [])],
+            stdin=subprocess.DEVNULL, stderr=file, process_group=0)
     execs = Execs(build + "/workloads/short", folder)
     try:
         time.sleep(2)
@@ -201,7 +206,7 @@ def soak(build, folder, port):
     tap(Sink.requests >= SECONDS / 5 * 0.8, "each window came")
     tap(not os.listdir(spool), "nothing stays on disk")
     for line in text_of(log).splitlines():
-        if re.match(r"samples: |  (lost|note) |.*(tables|stream): ", line):
+        if re.match(r"samples: |  (lost|note) |.*(tables|stream|names|requests): ", line):
             print("# " + line)
 
 
@@ -216,7 +221,7 @@ def main():
         soak(build, folder, server.server_address[1])
     server.shutdown()
     failed = tap(True, "done")
-    print("1..9")
+    print("1..10")
     return failed > 0
 
 
