@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """collector.py grpc|http FOLDER [tls]: a server of OTLP for an agent. Writes its port into FOLDER/port.
-At SIGTERM it says how many requests and events came, and writes FOLDER/pids. With tls it makes certificates in
+At SIGTERM it says how many requests and events came, and writes FOLDER/pids and FOLDER/resources. With tls it makes certificates in
 FOLDER, and wants one of the client. A request that breaks a rule
 of the protocol ends it with status 1."""
 import os
@@ -27,14 +27,24 @@ def main():
         file.write(str(at.port))
     os.rename(os.path.join(folder, "port.new"), os.path.join(folder, "port"))
     signal.pause()
-    events, pids = 0, set()
+    events, pids, resources = 0, set(), set()
     for exchange in at.accepted:
         for (around, *_), count in payload.samples_of(exchange.message()).items():
             events += count
             pids.update(pid_of(around[0]))
+            resources.add(texts_of(around[0]))
     print("requests", len(at.accepted), "events", events, "processes", len(pids))
     with open(os.path.join(folder, "pids"), "w", encoding="ascii") as file:
         file.writelines(f"{pid}\n" for pid in sorted(pids))
+    with open(os.path.join(folder, "resources"), "w", encoding="utf-8") as file:
+        file.writelines(f"{texts}\n" for texts in sorted(resources))
+
+
+def texts_of(resource):
+    """Returns the attributes that are texts: "a=b c=d"."""
+    pairs = [(payload.one(pair, 1), payload.one(payload.one(pair, 2), 1))
+             for pair in payload.every(resource, 1)]
+    return " ".join(f"{key.decode()}={value.decode()}" for key, value in pairs if isinstance(value, bytes))
 
 
 def pid_of(resource):
