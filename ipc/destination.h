@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where profiles go. keyhole-options makes both structures of flags, environment and configuration
+ * Where profiles go. keyhole-options makes the structures of flags, environment and configuration
  * file, each in a sealed memfd. The loader passes the files on and reads nothing of them. A text is
  * NUL padded, and empty where nothing was given.
  */
@@ -40,6 +40,17 @@ struct endpoint {
 	char metrics_path[1024]; /* of those */
 	/* name NUL value NUL ..., an empty name ends them; names in lower case */
 	char headers[ENDPOINT_HEADERS_BYTES];
+};
+
+/*
+ * The user's words about resources, for the worker: OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
+ * as "service.name". Each key and each value has less than RESOURCE_WORD_BYTES with its NUL.
+ */
+#define RESOURCE_PAIRS_BYTES 8192
+#define RESOURCE_PAIRS_MAX   32
+#define RESOURCE_WORD_BYTES  256
+struct resource_words {
+	char pairs[RESOURCE_PAIRS_BYTES]; /* key NUL value NUL ..., an empty key ends them */
 };
 
 /* Where keyhole-connector connects to. */

@@ -144,6 +144,7 @@ enum descriptor_kind {
 	DESCRIPTOR_EXPORTER,	   /* socket */
 	DESCRIPTOR_DEBUG_FILES,	   /* socket */
 	DESCRIPTOR_SPILL,	   /* file without a name: what the profile holds beyond memory */
+	DESCRIPTOR_RESOURCE,	   /* sealed memfd: struct resource_words of ipc/destination.h */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */
@@ -497,6 +498,7 @@ enum destination_part {
 	DESTINATION_ENDPOINT, /* struct endpoint, for the exporter */
 	DESTINATION_ADDRESS,  /* struct address, for keyhole-connector */
 	DESTINATION_LISTENER, /* struct listener, for keyhole-output */
+	DESTINATION_RESOURCE, /* struct resource_words, for the worker; may be missing */
 	DESTINATION_PARTS
 };
 struct message_destination {

@@ -172,6 +172,7 @@ static int give_sideband(const struct events *events, struct child *worker)
 
 static int give_descriptors(const struct recording *rec, struct child *worker)
 {
+	const int resource = rec->options->export.parts[DESTINATION_RESOURCE];
 	int r = give(worker, DESCRIPTOR_KERNEL_SYMBOLS, 0, rec->ksyms.fd);
 
 	if (r)
@@ -181,6 +182,10 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 		return r;
 	if (rec->spill >= 0)
 		r = give(worker, DESCRIPTOR_SPILL, 0, rec->spill);
+	if (r)
+		return r;
+	if (resource >= 0)
+		r = give(worker, DESCRIPTOR_RESOURCE, 0, resource);
 	if (r)
 		return r;
 	return give_sideband(&rec->events, worker);

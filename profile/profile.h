@@ -110,14 +110,18 @@ struct profile_moment_walk { /* begins as zeros */
 #define PROFILE_SPILL_MAX (1ull << 30)
 #endif
 
-/* The user's words about keyhole's own processes: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. */
+/* The user's words about resources: OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME. */
 struct profile_attribute {
 	const char *key, *value; /* borrowed and raw */
 };
 struct profile_own {
-	const uint32_t *pids; /* in the initial namespace */
-	size_t pid_count;
-	const struct profile_attribute *attributes; /* "service.name" among them */
+	/*
+	 * Beginnings of the paths of keyhole's own programs. Attributes that tell a process from
+	 * others, such as "service.name", are about processes that execute one of these.
+	 */
+	const char *const *programs;
+	size_t program_count;
+	const struct profile_attribute *attributes; /* others are about the machine */
 	size_t attribute_count;
 };
 

@@ -200,6 +200,7 @@ static int render(const struct product *product, const struct profile *profile, 
 	};
 
 	times.kernel = product->kernel;
+	times.own = words_own(&product->words);
 	if (config->host[0])
 		times.host = config->host;
 	if (config->flags & OPTIONS_WHY)

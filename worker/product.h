@@ -14,6 +14,7 @@
 #include "worker/naming/naming.h"
 #include "worker/naming/source_lines.h"
 #include "worker/why/sources.h"
+#include "worker/words.h"
 
 struct resources;
 
@@ -29,6 +30,7 @@ struct resources;
 struct product {
 	const struct message_config *config; /* borrowed */
 	struct resources *resources;	     /* borrowed */
+	struct words words;		     /* of the user, about resources */
 	const char *kernel; /* tells its build from others; NULL: not known; borrowed */
 	struct naming_counts names;
 	struct source_lines_counts line_counts;

@@ -171,6 +171,18 @@ static int add_spill(struct regions *regions, uint32_t index, int *fd)
 	return keep(fd, &regions->spill_fd);
 }
 
+static int add_resource(struct regions *regions, uint32_t index, int *fd)
+{
+	struct resource_words *words = &regions->resource;
+
+	(void)index;
+	if (pread(*fd, words, sizeof(*words), 0) != (ssize_t)sizeof(*words))
+		return -EBADMSG;
+	/* so that the list ends, whoever made it */
+	memset(words->pairs + sizeof(words->pairs) - 3, 0, 3);
+	return 0;
+}
+
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd)
 {
 	static int (*const adders[])(struct regions *, uint32_t, int *) = {
@@ -185,6 +197,7 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 		[DESCRIPTOR_EXPORTER] = add_exporter,
 		[DESCRIPTOR_DEBUG_FILES] = add_debug_files,
 		[DESCRIPTOR_SPILL] = add_spill,
+		[DESCRIPTOR_RESOURCE] = add_resource,
 	};
 	guard_fd int owned = fd;
 
@@ -211,6 +224,7 @@ void regions_describe(const struct regions *regions, struct session_parts *parts
 	parts->config = regions->config;
 	parts->page = regions->page;
 	parts->spill = regions->spill_fd;
+	parts->resource = regions->resource.pairs;
 	parts->rings = regions->rings;
 	parts->tails = regions->tails;
 	parts->processes = regions->processes;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ipc/destination.h"
 #include "ipc/messages.h"
 
 struct sideband;
@@ -23,6 +24,7 @@ struct regions {
 	size_t sideband_count;
 	/* owned; -1: not given */
 	int event_fd, symbols_fd, broker_fd, exporter_fd, debug_fd, spill_fd;
+	struct resource_words resource; /* all 0: not given */
 };
 
 void regions_init(struct regions *regions, size_t page);

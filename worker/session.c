@@ -37,6 +37,7 @@
 #include "worker/sample/sideband.h"
 #include "worker/stream.h"
 #include "worker/why/findings.h"
+#include "worker/words.h"
 
 _Static_assert(REASON_COUNT <= SUMMARY_REASONS, "the summary has room for all reasons");
 
@@ -268,6 +269,7 @@ static void init_product(struct session *session)
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
 	session->product.kernel = parts->kernel;
+	words_read(parts->resource, &session->product.words);
 	session->product.draft = parts->draft;
 	session->product.draft_context = parts->draft_context;
 }

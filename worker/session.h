@@ -56,8 +56,9 @@ struct session_parts {
 	size_t page;
 	const void *vdso; /* NULL: none */
 	size_t vdso_bytes;
-	size_t descriptors; /* objects that may be kept open */
-	int spill;	    /* file for profile_spill_to(); 0 or negative: none */
+	size_t descriptors;   /* objects that may be kept open */
+	int spill;	      /* file for profile_spill_to(); 0 or negative: none */
+	const char *resource; /* pairs of struct resource_words; NULL: none */
 	struct target *target;
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */

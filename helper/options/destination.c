@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/memory_file.h"
 #include "helper/options/page.h"
+#include "helper/options/pairs.h"
 #include "helper/options/wanted.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
@@ -197,53 +198,13 @@ static bool is_value(const char *value)
 	return true;
 }
 
-/* Takes the header of that name out of the list. */
-static void drop_header(struct destination *destination, const char *name)
-{
-	char *headers = destination->endpoint.headers;
-	uint32_t at = 0;
-
-	while (at < destination->headers) {
-		const uint32_t name_size = (uint32_t)strlen(headers + at) + 1;
-		const uint32_t size = name_size + (uint32_t)strlen(headers + at + name_size) + 1;
-
-		if (strcmp(headers + at, name) == 0) {
-			memmove(headers + at, headers + at + size,
-				destination->headers - at - size);
-			destination->headers -= size;
-		} else {
-			at += size;
-		}
-	}
-	memset(headers + at, 0, ENDPOINT_HEADERS_BYTES - at);
-}
-
 static const char *put_header(struct destination *destination, const char *name, const char *value)
 {
-	const size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
-	char *headers = destination->endpoint.headers;
+	struct pairs headers = {destination->endpoint.headers, ENDPOINT_HEADERS_BYTES};
 
-	drop_header(destination, name);
-	/* an empty name ends the list */
-	if (destination->headers + name_size + value_size + 1 > ENDPOINT_HEADERS_BYTES)
+	if (!pairs_put(&headers, name, value))
 		return "too many headers";
-	memcpy(headers + destination->headers, name, name_size);
-	memcpy(headers + destination->headers + name_size, value, value_size);
-	destination->headers += (uint32_t)(name_size + value_size);
 	return NULL;
-}
-
-/* Takes blanks off both ends, as the list of W3C baggage may have them. */
-static char *trim(char *text)
-{
-	size_t length;
-
-	text += strspn(text, " \t");
-	length = strlen(text);
-	while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
-		length--;
-	text[length] = '\0';
-	return text;
 }
 
 static const char *add_header(struct destination *destination, char *header, bool is_encoded)
@@ -253,8 +214,8 @@ static const char *add_header(struct destination *destination, char *header, boo
 	if (!value)
 		return "not a header, NAME=VALUE";
 	*value++ = '\0';
-	name = trim(header);
-	value = trim(value);
+	name = pairs_trim(header);
+	value = pairs_trim(value);
 	if (is_encoded && (!url_decode(name) || !url_decode(value)))
 		return "not a list of headers, NAME=VALUE,NAME=VALUE with %XX";
 	if (!make_name(name) || !is_value(value))
@@ -282,10 +243,62 @@ const char *destination_add_headers(struct destination *destination, const char 
 	while (rest && !reason) {
 		char *header = strsep(&rest, ",");
 
-		if (*trim(header))
+		if (*pairs_trim(header))
 			reason = add_header(destination, header, true);
 	}
 	return reason;
+}
+
+/* ---- resources ------------------------------------------------------------------------------- */
+
+static const char *put_attribute(struct destination *destination, const char *key,
+				 const char *value)
+{
+	struct pairs pairs = {destination->resource.pairs, RESOURCE_PAIRS_BYTES};
+
+	if (!*key)
+		return "an attribute has no name";
+	if (strlen(key) >= RESOURCE_WORD_BYTES || strlen(value) >= RESOURCE_WORD_BYTES)
+		return "a name or a value has more than 255 bytes";
+	if (!pairs_put(&pairs, key, value) || pairs_count(&pairs) > RESOURCE_PAIRS_MAX)
+		return "more than 32 attributes, or 8 KiB of them";
+	return NULL;
+}
+
+static const char *add_attribute(struct destination *destination, char *pair)
+{
+	char *value = strchr(pair, '='), *key;
+
+	if (!value)
+		return "not a list of attributes, NAME=VALUE,NAME=VALUE";
+	*value++ = '\0';
+	key = pairs_trim(pair);
+	value = pairs_trim(value);
+	if (!url_decode(key) || !url_decode(value))
+		return "not a list of attributes, NAME=VALUE,NAME=VALUE with %XX";
+	return put_attribute(destination, key, value);
+}
+
+const char *destination_add_attributes(struct destination *destination, const char *list)
+{
+	guard_free char *text = strdup(list);
+	const char *reason = NULL;
+	char *rest = text;
+
+	if (!text)
+		return "no memory";
+	while (rest && !reason) {
+		char *pair = strsep(&rest, ",");
+
+		if (*pairs_trim(pair))
+			reason = add_attribute(destination, pair);
+	}
+	return reason;
+}
+
+const char *destination_set_service(struct destination *destination, const char *name)
+{
+	return put_attribute(destination, "service.name", name);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -435,6 +448,11 @@ int destination_send(const struct destination *destination, struct channel *load
 			return r;
 		}
 	}
+	if (destination->resource.pairs[0])
+		r = send_part(loader, DESTINATION_RESOURCE, &destination->resource,
+			      sizeof(destination->resource));
+	if (r < 0)
+		return r;
 	r = send_part(loader, DESTINATION_ENDPOINT, &destination->endpoint,
 		      sizeof(destination->endpoint));
 	if (r < 0)

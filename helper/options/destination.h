@@ -21,11 +21,11 @@
 struct destination {
 	struct endpoint endpoint;
 	struct address address;
+	struct resource_words resource;
 	struct url url;
 	bool is_given;	  /* an endpoint was named */
 	bool is_complete; /* the path of the URL is the whole path */
 	bool has_scheme, is_insecure;
-	uint32_t headers;			     /* bytes used of endpoint.headers */
 	char files[WANTED_FILES][WANTED_PATH_BYTES]; /* "": none; FILE_CONFIG is unused */
 	struct listener listener;		     /* family 0: none */
 };
@@ -47,6 +47,10 @@ const char *destination_set_file(struct destination *destination, enum wanted_fi
 const char *destination_add_header(struct destination *destination, const char *header);
 /* "name=value,name=value", percent-encoded, as the environment has them. */
 const char *destination_add_headers(struct destination *destination, const char *list);
+/* "key=value,key=value", percent-encoded: attributes of resources. A key's last value counts. */
+const char *destination_add_attributes(struct destination *destination, const char *list);
+/* The value of "service.name". */
+const char *destination_set_service(struct destination *destination, const char *name);
 const char *destination_set_proxy(struct destination *destination, const char *url);
 const char *destination_set_metrics(struct destination *destination, const char *seconds);
 const char *destination_set_page(struct destination *destination, const char *address);

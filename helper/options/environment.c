@@ -35,6 +35,8 @@ static const struct variable {
 } variables[] = {
 	{GENERAL "ENDPOINT", destination_set_base},
 	{SIGNAL "ENDPOINT", destination_set_endpoint},
+	{"OTEL_RESOURCE_ATTRIBUTES", destination_add_attributes},
+	{"OTEL_SERVICE_NAME", destination_set_service},
 #define VARIABLE(name, set) {GENERAL name, set}, {SIGNAL name, set},
 #include "helper/options/variables.def"
 #undef VARIABLE

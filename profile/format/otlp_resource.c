@@ -177,12 +177,25 @@ static void add_container(const struct otlp *otlp, const struct otlp_process *pr
 		attributes->pod, sizeof(attributes->pod));
 }
 
-/* ---- what the user says of keyhole's own processes ---- */
+/* ---- what the user says ---- */
 
-static bool is_own(const struct profile_own *own, uint32_t pid)
+/* Returns whether the process executes a program at the path of one of ours. */
+static bool is_own(const struct profile_own *own, const char *path)
 {
-	for (size_t i = 0; own && i < own->pid_count; i++)
-		if (own->pids[i] == pid)
+	for (size_t i = 0; i < own->program_count; i++)
+		if (strncmp(path, own->programs[i], strlen(own->programs[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether an attribute tells a process from others of its machine. */
+static bool is_of_process(const char *key)
+{
+	static const char *const begins[] = {"service.",   "telemetry.", "process.",	  "thread.",
+					     "container.", "k8s.pod.",	 "k8s.container."};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(key, begins[i], strlen(begins[i])) == 0)
 			return true;
 	return false;
 }
@@ -196,20 +209,30 @@ static Otlp__AnyValue *find(struct attributes *attributes, const char *key)
 }
 
 /* The user's word replaces ours. Keys stay unique. */
-static void add_own(const struct profile_own *own, struct attributes *attributes)
+static void add_word(const struct profile_attribute *word, bool own, size_t place,
+		     struct attributes *attributes)
 {
-	for (size_t i = 0; i < own->attribute_count && i < OTLP_OWN_MAX; i++) {
-		char *key = attributes->own_key[i], *value = attributes->own_value[i];
-		Otlp__AnyValue *known;
+	char *key = attributes->own_key[place], *value = attributes->own_value[place];
+	Otlp__AnyValue *known;
 
-		format_clean_name(key, OTLP_OWN_BYTES, own->attributes[i].key);
-		format_clean_name(value, OTLP_OWN_BYTES, own->attributes[i].value);
-		known = find(attributes, key);
-		if (known && known->value_case == OTLP__ANY_VALUE__VALUE_STRING_VALUE)
-			known->string_value = value;
-		else if (!known && key[0])
-			add_text(attributes, key, value);
-	}
+	format_clean_name(key, OTLP_OWN_BYTES, word->key);
+	if (!key[0] || (!own && is_of_process(key)))
+		return;
+	format_clean_name(value, OTLP_OWN_BYTES, word->value);
+	known = find(attributes, key);
+	if (!known)
+		add_text(attributes, key, value);
+	else if (known->value_case == OTLP__ANY_VALUE__VALUE_STRING_VALUE)
+		known->string_value = value;
+}
+
+static void add_words(const struct profile_own *words, const char *path,
+		      struct attributes *attributes)
+{
+	const bool own = is_own(words, path);
+
+	for (size_t i = 0; i < words->attribute_count && i < OTLP_OWN_MAX; i++)
+		add_word(&words->attributes[i], own, i, attributes);
 }
 
 /* ---- what the process says of itself ---- */
@@ -260,9 +283,9 @@ void otlp_resource_put(struct otlp *otlp, const struct otlp_process *process)
 	add_created(otlp, process, &attributes);
 	add_host(otlp, &attributes);
 	add_container(otlp, process, &attributes);
+	if (otlp->times->own)
+		add_words(otlp->times->own, path_of(otlp, process), &attributes);
 	add_told(otlp, process, &attributes);
-	if (is_own(otlp->times->own, process->pid))
-		add_own(otlp->times->own, &attributes);
 	resource.n_attributes = attributes.count;
 	resource.attributes = attributes.pointer;
 	otlp_message(otlp, RESOURCE_RESOURCE, &resource.base);

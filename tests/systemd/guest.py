@@ -274,7 +274,10 @@ def reload_adds_a_server():
 
 
 def stop_sends_all():
-    """As many samples came as were taken, those of the last window too."""
+    """As many samples came as were taken, those of the last window too. OTEL_SERVICE_NAME is the
+    name of keyhole's own processes, and of no others."""
+    with open("/etc/default/keyhole", "w") as file:
+        file.write("OTEL_SERVICE_NAME=profiler\nOTEL_RESOURCE_ATTRIBUTES=cloud.region=r1\n")
     collector = start_collector()
     equal("start", run("systemctl", "start", UNIT), (0, ""))
     run("/test/mixed", "5")
@@ -287,6 +290,12 @@ def stop_sends_all():
     taken = int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
     print(f"# |taken {taken}, came {came}")
     equal("samples", came, taken)
+    with open("resources", encoding="utf-8") as file:
+        resources = file.read().splitlines()
+    named = [line for line in resources if "service.name=profiler" in line]
+    assert named and all("/libexec/keyhole/keyhole-" in line or "/bin/keyhole" in line
+                         for line in named), named
+    assert all("cloud.region=r1" in line for line in resources), resources
     assert not os.path.exists("/run/keyhole")
 
 

@@ -26,6 +26,8 @@ static int setup(void **state)
 		"OTEL_EXPORTER_OTLP_TIMEOUT",
 		"OTEL_EXPORTER_OTLP_PROFILES_TIMEOUT",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE",
+		"OTEL_RESOURCE_ATTRIBUTES",
+		"OTEL_SERVICE_NAME",
 		"https_proxy",
 		"HTTP_PROXY",
 		"no_proxy",
@@ -189,10 +191,8 @@ static void test_destination__words(void **state)
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-static const char *header(const char *name)
+static const char *value_in(const char *at, const char *name)
 {
-	const char *at = destination.endpoint.headers;
-
 	while (*at) {
 		const char *value = at + strlen(at) + 1;
 
@@ -201,6 +201,11 @@ static const char *header(const char *name)
 		at = value + strlen(value) + 1;
 	}
 	return NULL;
+}
+
+static const char *header(const char *name)
+{
+	return value_in(destination.endpoint.headers, name);
 }
 
 static void test_destination__headers(void **state)
@@ -234,6 +239,72 @@ static void test_destination__no_headers(void **state)
 	large[ENDPOINT_HEADERS_BYTES - 2] = '\0';
 	assert_null(destination_add_header(&destination, large));
 	assert_non_null(destination_add_header(&destination, "a=b"));
+}
+
+/* ---- resources ------------------------------------------------------------------------------- */
+
+static const char *attribute(const char *key)
+{
+	return value_in(destination.resource.pairs, key);
+}
+
+static void test_destination__attributes(void **state)
+{
+	const char *name;
+
+	(void)state;
+	setenv("OTEL_RESOURCE_ATTRIBUTES",
+	       "deployment.environment.name=te%20st , Key=%2c%3D=b,service.name=x,empty=,", 1);
+	setenv("OTEL_SERVICE_NAME", "a%20b,c", 1);
+	assert_null(environment_read(&destination, &name));
+	assert_string_equal(attribute("deployment.environment.name"), "te st");
+	assert_string_equal(attribute("Key"), ",==b");
+	assert_string_equal(attribute("empty"), "");
+	/* the variable of its own wins, and is not encoded */
+	assert_string_equal(attribute("service.name"), "a%20b,c");
+	assert_null(destination_add_attributes(&destination, "Key=last"));
+	assert_string_equal(attribute("Key"), "last");
+	assert_false(destination.is_given);
+}
+
+static void test_destination__no_attributes(void **state)
+{
+	static const char *const lists[] = {"x", "=y", "a=b,c", "a=%", "a=%zz", "a=%00", "%0a=b"};
+	const char *name;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		setenv("OTEL_RESOURCE_ATTRIBUTES", lists[i], 1);
+		assert_non_null(environment_read(&destination, &name));
+		assert_string_equal(name, "OTEL_RESOURCE_ATTRIBUTES");
+	}
+}
+
+static void test_destination__attributes_within_bounds(void **state)
+{
+	char large[RESOURCE_WORD_BYTES + 8] = "key=", pair[16];
+
+	(void)state;
+	memset(large + 4, 'x', RESOURCE_WORD_BYTES);
+	assert_non_null(destination_add_attributes(&destination, large));
+	large[4 + RESOURCE_WORD_BYTES - 1] = '\0';
+	assert_null(destination_add_attributes(&destination, large));
+	for (int i = 1; i < RESOURCE_PAIRS_MAX; i++) {
+		snprintf(pair, sizeof(pair), "k%d=v", i);
+		assert_null(destination_add_attributes(&destination, pair));
+	}
+	assert_non_null(destination_add_attributes(&destination, "one=more"));
+	/* 8 KiB are fewer pairs of the largest size */
+	setup(NULL);
+	for (int i = 0; i < 30; i++) {
+		large[0] = (char)('A' + i);
+		assert_null(destination_add_attributes(&destination, large));
+	}
+	large[0] = '@';
+	memset(large + 4, 'y', RESOURCE_WORD_BYTES - 1);
+	assert_null(destination_add_attributes(&destination, large));
+	large[0] = '!';
+	assert_non_null(destination_add_attributes(&destination, large));
 }
 
 /* ---- environment ----------------------------------------------------------------------------- */
@@ -408,6 +479,9 @@ int main(void)
 		TEST(the_file),
 		TEST(no_file),
 		TEST(path_of_metrics),
+		TEST(attributes),
+		TEST(no_attributes),
+		TEST(attributes_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -439,6 +439,44 @@ static struct profile *programs(void)
 	return profile;
 }
 
+/* Attributes of one process are about keyhole's own programs, and others about all. */
+static void test_otlp__resources_have_the_users_attributes(void **state)
+{
+	static const struct profile_attribute attributes[] = {
+		{"service.name", "profiler"}, {"deployment.environment.name", "te\nst"},
+		{"process.pid", "7"},	      {"", "nothing"},
+		{"service.name", "agent"},    {"host.name", "node-1"},
+		{"k8s.pod.name", "mine"},
+	};
+	static const char *const ours[] = {"/usr/bin/keyhole", "/usr/bin/curl"};
+	const struct profile_own own = {.programs = ours,
+					.program_count = 2,
+					.attributes = attributes,
+					.attribute_count = 7};
+	struct profile *profile = programs();
+	struct profile_times times = build_profile_times;
+	const struct format_options options = {0};
+	Otlp__ProfilesData *found;
+
+	(void)state;
+	times.own = &own;
+	times.host = "machine";
+	found = unpack_with(profile, &times, &options);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(of_resource(found, i, "deployment.environment.name"), "te?st");
+		assert_string_equal(of_resource(found, i, "host.name"), "node-1");
+	}
+	assert_string_equal(of_resource(found, 0, "service.name"), "unknown_service:sh");
+	assert_null(of_resource(found, 0, "k8s.pod.name"));
+	assert_string_equal(of_resource(found, 1, "service.name"), "agent");
+	assert_string_equal(of_resource(found, 1, "k8s.pod.name"), "mine");
+	assert_int_equal(found->resource_profiles[1]->resource->attributes[0]->value->int_value, 5);
+	assert_int_equal(found->resource_profiles[0]->resource->n_attributes, 7);
+	assert_int_equal(found->resource_profiles[1]->resource->n_attributes, 8);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 /* A process that renames itself is one, and one that runs another program is another. */
 static void test_otlp__a_resource_is_a_program(void **state)
 {
@@ -573,36 +611,6 @@ static void test_otlp__attributes_of_a_process_are_bounded(void **state)
 	profile_free(profile);
 }
 
-/* The user speaks of keyhole's own pids alone. */
-static void test_otlp__own_processes_have_the_users_attributes(void **state)
-{
-	static const struct profile_attribute attributes[] = {
-		{"service.name", "profiler"}, {"deployment.environment.name", "te\nst"},
-		{"process.pid", "7"},	      {"", "nothing"},
-		{"service.name", "agent"},
-	};
-	const uint32_t pids[] = {9, 200};
-	const struct profile_own own = {
-		.pids = pids, .pid_count = 2, .attributes = attributes, .attribute_count = 5};
-	struct profile *profile = build_profile();
-	struct profile_times times = build_profile_times;
-	const struct format_options options = {0};
-	Otlp__ProfilesData *found;
-
-	(void)state;
-	times.own = &own;
-	found = unpack_with(profile, &times, &options);
-	assert_string_equal(of_resource(found, 1, "service.name"), "unknown_service:app");
-	assert_null(of_resource(found, 1, "deployment.environment.name"));
-	assert_string_equal(of_resource(found, 2, "service.name"), "agent");
-	assert_string_equal(of_resource(found, 2, "deployment.environment.name"), "te?st");
-	assert_int_equal(found->resource_profiles[2]->resource->attributes[0]->value->int_value,
-			 200);
-	assert_int_equal(found->resource_profiles[2]->resource->n_attributes, 4);
-	otlp__profiles_data__free_unpacked(found, NULL);
-	profile_free(profile);
-}
-
 static void test_otlp__what_is_equal_is_one(void **state)
 {
 	struct build_random of = {.objects = 20,
@@ -730,7 +738,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__times_of_creation),
 		cmocka_unit_test(test_otlp__processes_say_what_they_are),
 		cmocka_unit_test(test_otlp__attributes_of_a_process_are_bounded),
-		cmocka_unit_test(test_otlp__own_processes_have_the_users_attributes),
+		cmocka_unit_test(test_otlp__resources_have_the_users_attributes),
 		cmocka_unit_test(test_otlp__what_is_equal_is_one),
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
 		cmocka_unit_test(test_otlp__a_resource_has_the_host),
