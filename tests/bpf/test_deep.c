@@ -147,7 +147,7 @@ static void test_deep__others_do_not(void **state)
 	assert_int_equal(sampler.scratch.deep_left, 2);
 }
 
-/* The list is not begun without a grant. What was begun in vain is paid for. */
+/* The list is not begun without a grant. A list that has begun in vain is paid for. */
 static void test_deep__without_a_list(void **state)
 {
 	(void)state;
