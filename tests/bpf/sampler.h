@@ -103,7 +103,8 @@ static struct sampler {
 	u32 generation_pid;
 	struct kept kept[KEPT_SLOTS_MIN];
 	u32 queue[KEPT_SLOTS_MIN], queued;
-	const void *user; /* the readable memory of the process */
+	struct segment *segment; /* the only one; NULL: none */
+	const void *user;	 /* the readable memory of the process */
 	u64 user_start, user_bytes;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
@@ -337,7 +338,7 @@ static struct walk *walk_state(void)
 
 static struct segment *walk_segment(u32 word)
 {
-	return NULL;
+	return sampler.segment;
 }
 
 static struct rule_cache *walk_cache(void)

@@ -53,6 +53,7 @@ static void test_luajit_config__2025(void **state)
 	assert_int_equal(config->object_mask, 0xffff00);
 	assert_int_equal(config->object_value, 0x800);
 	assert_int_equal(config->trace.bytes, 96);
+	assert_false(setup.lacks_traces);
 	assert_int_equal(config->last_unit, 0);
 	assert_true(config->fingerprint[1] >= config->names.variables);
 }
@@ -72,6 +73,7 @@ static void test_luajit_config__2017(void **state)
 	assert_int_equal(config->object_type, 4);
 	assert_int_equal(config->object_mask, 0xffff00);
 	assert_int_equal(config->trace.bytes, 0);
+	assert_true(setup.lacks_traces);
 	assert_int_equal(config->names.upvalue_bytes, 4);
 }
 

@@ -317,6 +317,11 @@ static void test_why__unverified_frames(void **state)
 	assert_non_null(strstr(
 		text, "are\n    shown, but 12 frames are unverified: no objects of its types\n"));
 	free(text);
+	sources.unverified = 0;
+	source.lacks_traces = true;
+	text = render(profile, &sources);
+	assert_non_null(strstr(text, "are\n    shown, but where a trace runs, only that"));
+	free(text);
 	profile_free(profile);
 }
 

@@ -145,6 +145,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	set_states(&setup.config, layout);
 	set_frames(&setup.config, layout);
 	set_traces(&setup.config, layout);
+	setup.lacks_traces = setup.config.trace.bytes == 0;
 	set_code(&setup.config, layout);
 	luajit_names_set(&setup.config, layout);
 	setup.config.stack.inside = loop.inside;

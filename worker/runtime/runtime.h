@@ -32,6 +32,7 @@ struct runtime_setup {
 	const struct runtime_handler *handler;
 	uint32_t version;  /* as Py_Version: major, minor, micro in a byte each, and one more */
 	bool is_described; /* the runtime itself tells the layout of its memory */
+	bool lacks_traces; /* which functions and lines are in code made of several is not known */
 	/*
 	 * The code of a loop that is called for each function, where nothing ties the list to the
 	 * stack. Each of its frames then has one frame of the list. All 0: the list has borders.

@@ -329,6 +329,15 @@ static void explain_unverified(const struct sources *sources, char *ret_text, si
 			 sources->unverified);
 }
 
+/* Returns what is not known of code that a compiler has made of several functions, or nothing. */
+static const char *explain_traces(const struct source *source)
+{
+	if (!source->lacks_traces)
+		return "";
+	return ", but where a trace runs, only that in which the trace began, and no line: this "
+	       "build does not say where its snapshots begin";
+}
+
 /* Says whether the program's functions are shown, and if not, why. */
 static void explain_script(const struct findings *findings, const struct finding *finding,
 			   const char *name, char *ret_text)
@@ -345,8 +354,8 @@ static void explain_script(const struct findings *findings, const struct finding
 		 layout);
 	if (findings->sources->grant == GRANT_GIVEN) {
 		explain_unverified(findings->sources, why, sizeof(why));
-		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown%s",
-			 name, version, why);
+		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown%s%s",
+			 name, version, explain_traces(source), why);
 		return;
 	}
 	explain_grant(findings->sources, name, why, sizeof(why));

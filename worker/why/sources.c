@@ -144,6 +144,7 @@ static void describe_runtime(const struct object *object, struct source *source)
 		return;
 	source->version = object->setup->version;
 	source->is_described = object->setup->is_described;
+	source->lacks_traces = object->setup->lacks_traces;
 }
 
 static struct source describe(const struct resources *resources, const struct object *object,

@@ -63,6 +63,7 @@ struct source {
 	int runtime_error;
 	uint32_t version;  /* of the runtime, as Py_Version; 0: not known */
 	bool is_described; /* the runtime itself told the layout of its memory */
+	bool lacks_traces; /* as in struct runtime_setup */
 	bool anonymous;	   /* memory without a file */
 	bool kernels;	   /* the vDSO: nobody installs anything for it */
 	bool is_private;   /* not everybody may read the file */
