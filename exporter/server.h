@@ -14,8 +14,8 @@ struct server {
 	struct event_base *base;
 	struct figures *(*figures)(void *self); /* server_tell(); NULL: no numbers are told */
 	void *self;
-	struct pusher *pusher;	       /* NULL: no numbers are sent */
-	uint32_t pusher_asked;	       /* sequence of its request for a socket; 0: none */
+	struct pusher *pusher;	   /* NULL: no numbers are sent */
+	uint32_t pusher_asked;	   /* sequence of its request for a socket; 0: none */
 	void (*read)(void *owner); /* as the shipper's owner has them */
 	void (*finished)(void *owner);
 	void *owner;

@@ -28,7 +28,7 @@ struct export
 	int files[WANTED_FILES];
 	char paths[WANTED_FILES][WANTED_PATH_BYTES]; /* "": none; FILE_CONFIG is unused */
 	struct file_state states[WANTED_FILES];	     /* of the files that paths led to last */
-	int listener; /* of the page */
+	int listener;				     /* of the page */
 };
 
 void export_init(struct export *ret_export);

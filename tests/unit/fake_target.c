@@ -112,6 +112,17 @@ static void answer_context(struct fake_target *fake, const struct target_request
 		reply->fd = fake_file(bytes, size);
 }
 
+static void answer_cgroups(struct fake_target *fake, const struct target_request *request,
+			   struct target_reply *reply)
+{
+	const char *text = fake->cgroups;
+
+	(void)request;
+	if (!text)
+		text = "0::/\n";
+	reply->fd = fake_file(text, strlen(text));
+}
+
 void fake_target_answer(struct fake_target *fake)
 {
 	static void (*const answers[TARGET_KIND_COUNT])(
@@ -119,6 +130,7 @@ void fake_target_answer(struct fake_target *fake)
 		[TARGET_MAPS] = answer_maps,	   [TARGET_OBJECT] = answer_object,
 		[TARGET_SEGMENT] = answer_segment, [TARGET_GRANT] = answer_grant,
 		[TARGET_CODE] = answer_code,	   [TARGET_CONTEXT] = answer_context,
+		[TARGET_CGROUPS] = answer_cgroups,
 	};
 
 	while (fake->count > 0) {

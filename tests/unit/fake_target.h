@@ -23,7 +23,8 @@ struct fake_target {
 	const char *code;		 /* path of the perf-PID.map to hand out; NULL: -ENOENT */
 	const void *context, *variables; /* to hand out; NULL: -EOPNOTSUPP */
 	size_t context_size, variables_size;
-	int context_error; /* 0, or instead of both */
+	int context_error;   /* 0, or instead of both */
+	const char *cgroups; /* to hand out; NULL: those of version 2 alone */
 };
 
 void fake_target_init(struct fake_target *fake);

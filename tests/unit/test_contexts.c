@@ -59,6 +59,7 @@ static int setup(void **state)
 	if (!stage->process)
 		return -1;
 	process_step(stage->process, PROCESS_WAS_TOLD);
+	stage->process->context.has_asked_cgroups = true;
 	*state = stage;
 	return 0;
 }
@@ -327,6 +328,41 @@ static void test_contexts__variables(void **state)
 }
 
 /* After one such answer nobody asks about the variables of any process. */
+/* Of equal keys that of a control group stays, which the process did not choose. */
+static void test_contexts__cgroups(void **state)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct stage *stage = *state;
+	char text[128], expected[128];
+
+	snprintf(text, sizeof(text), "4:memory:/docker/%s\n0::/\n", id);
+	snprintf(expected, sizeof(expected), "container.id=%s\n", id);
+	stage->process->context.has_asked_cgroups = false;
+	stage->fake.cgroups = text;
+	want(stage);
+	fake_target_answer(&stage->fake);
+	assert_string_equal(text_of(stage), expected);
+	assert_int_equal(stage->told, 1);
+	want(stage);
+	assert_int_equal(stage->fake.asked[TARGET_CGROUPS], 1);
+}
+
+/* A host with control groups of version 2 alone is asked about one process. */
+static void test_contexts__a_host_without_old_cgroups(void **state)
+{
+	struct stage *stage = *state;
+	struct process *other = processes_add(stage->processes, 6, 101, 0);
+
+	assert_non_null(other);
+	process_step(other, PROCESS_WAS_TOLD);
+	stage->process->context.has_asked_cgroups = false;
+	want(stage);
+	fake_target_answer(&stage->fake);
+	contexts_want(stage->contexts, other, stage->now);
+	assert_int_equal(stage->fake.asked[TARGET_CGROUPS], 1);
+	assert_string_equal(text_of(stage), "");
+}
+
 static void test_contexts__a_policy_without_variables(void **state)
 {
 	struct stage *stage = *state;
@@ -403,6 +439,8 @@ int main(void)
 		TEST(test_contexts__refusals),
 		TEST(test_contexts__a_process_that_ends_first),
 		TEST(test_contexts__variables),
+		TEST(test_contexts__cgroups),
+		TEST(test_contexts__a_host_without_old_cgroups),
 		TEST(test_contexts__a_policy_without_variables),
 		TEST(test_contexts__memory_is_bounded),
 	};
