@@ -46,9 +46,9 @@ int mapped_check_code(const struct mapped *mapped);
  */
 int mapped_check_context(const struct mapped *mapped, uint64_t memfd_device);
 /*
- * Looks up what is behind the bytes start..end of a process. Returns 0 for memory, a memfd included,
- * and 1 with the mapping of a file or a device. Returns a negative errno as above. -EACCES: the
- * bytes are not in one mapping.
+ * Looks up what is behind the bytes start..end of a process. Returns 0 for memory, a memfd
+ * included, and 1 with the mapping of a file or a device. Returns a negative errno as above.
+ * -EACCES: the bytes are not in one mapping.
  */
 int mapped_find_file(const struct mapped *mapped, uint64_t memfd_device, struct mapped *ret_file);
 
