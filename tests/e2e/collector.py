@@ -18,6 +18,7 @@ import server  # noqa: E402
 
 def main():
     protocol, folder = sys.argv[1:3]
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # in all threads
     clients = []
     accept = server.grpc_ok() if protocol == "grpc" else server.http_ok()
     refuse = server.grpc_status(12, "no metrics") if protocol == "grpc" else server.http(404)
@@ -35,7 +36,6 @@ def main():
         tls = server.context(folder, client_ca="ca")
     speaks = "h2" if protocol == "grpc" else "h1"
     at = server.Server(speaks, [deed], tls=tls, port=int(os.environ.get("PORT", 0)))
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     write(folder, "port", str(at.port))
     lines, looked_at = set(), 0
     while not signal.sigtimedwait([signal.SIGTERM], 0.2):

@@ -42,7 +42,7 @@ static const struct {
 	{"keyhole-exporter", "socket", "write_bytes stat_it", "messages"},
 	{"keyhole-broker", "segments", "map_lookup map_update", "it adds segments"},
 	{"keyhole-broker", "processes", "map_lookup", "it asks who is denied"},
-	{"keyhole-broker", "socket", "", "messages"},
+	{"keyhole-broker", "socket", "write_bytes", "messages"},
 	{"keyhole", "sampling", "map_read map_write stat_it perf_enable",
 	 "it turns sampling on and off"},
 	{"keyhole", "output", "write_bytes stat_it", "it gave it to the exporter"},

@@ -79,6 +79,30 @@ static void test_policyfile__lines_about_memory(void **state)
 	check_row(6, ROW_RUNTIME, 1, 0, "my-python_3.1+");
 }
 
+static void test_policyfile__lines_about_what_processes_say(void **state)
+{
+	char text[1024] = "";
+
+	(void)state;
+	assert_int_equal(parse("process-contexts yes\nperf-maps yes\n"), 0);
+	assert_int_equal(rows.count, 0);
+	assert_int_equal(parse("environment REGION\n"
+			       "process-contexts no\n"
+			       "environment OTEL_SERVICE_NAME\n"
+			       "environment REGION\n"),
+			 0);
+	assert_int_equal(rows.count, 3);
+	assert_int_equal(rows.row[0].kind, ROW_CONTEXTS);
+	assert_int_equal(rows.row[1].kind, ROW_VARIABLE);
+	assert_string_equal(rows.row[1].text, "OTEL_SERVICE_NAME");
+	assert_string_equal(rows.row[2].text, "REGION");
+	for (unsigned int i = 0; i < GRANT_VARIABLES_MAX; i++)
+		snprintf(text + strlen(text), 32, "environment V%u\n", i);
+	assert_int_equal(parse(text), 0);
+	snprintf(text + strlen(text), 32, "environment W\n");
+	assert_int_equal(parse(text), -EINVAL);
+}
+
 static void test_policyfile__nothing_is_no_rule(void **state)
 {
 	static const char *const texts[] = {
@@ -105,6 +129,12 @@ static void test_policyfile__what_is_refused(void **state)
 		"deny ",
 		"deny uid",
 		"deny uid -1",
+		"process-contexts",
+		"process-contexts maybe",
+		"environment",
+		"environment A=B",
+		"environment A B",
+		"environment 01234567890123456789012345678901",
 		"deny uid 01",
 		"deny uid 4294967295",
 		"deny uid 99999999999",
@@ -292,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_policyfile__each_kind_of_line),
 		cmocka_unit_test(test_policyfile__a_further_file_only_adds),
 		cmocka_unit_test(test_policyfile__lines_about_memory),
+		cmocka_unit_test(test_policyfile__lines_about_what_processes_say),
 		cmocka_unit_test(test_policyfile__nothing_is_no_rule),
 		cmocka_unit_test(test_policyfile__what_is_refused),
 		cmocka_unit_test(test_policyfile__a_nul_is_no_end),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publish [SECONDS]: burns CPU, as a child does without a context. At the first SIGUSR1 it publishes
+ * publish [SECONDS [FILE]]: burns CPU, as a child does without a context. At the first SIGUSR1 it publishes
  * an OpenTelemetry process context (OTEP 4719, version 2) whose service.version is 1. Each further
- * signal makes that number one more.
+ * signal makes that number one more. With FILE, the payload is the first bytes of the file instead.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static unsigned char payload[] = "\x0a\x4a"
 
 static volatile sig_atomic_t signals;
 static struct header *header;
+static const unsigned char *published = payload;
 
 static void on_signal(int number)
 {
@@ -53,7 +55,7 @@ static void publish(void)
 		_exit(1);
 	header->version = 2;
 	header->size = sizeof(payload) - 1;
-	header->payload = payload;
+	header->payload = published;
 	atomic_store(&header->published, clock_ns(CLOCK_BOOTTIME));
 	memcpy(header->signature, "OTEL_CTX", sizeof(header->signature));
 }
@@ -68,6 +70,16 @@ static void update(void)
 	atomic_store(&header->published, clock_ns(CLOCK_BOOTTIME));
 }
 
+static void map_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	published = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (published == MAP_FAILED)
+		_exit(1);
+}
+
 FUNCTION void spin_inner(void)
 {
 	burn_rounds(20000);
@@ -80,6 +92,8 @@ int main(int argc, char **argv)
 	int seen = 0;
 	pid_t child;
 
+	if (argc > 2)
+		map_file(argv[2]);
 	signal(SIGUSR1, on_signal);
 	child = fork();
 	while (is_left(&time) && (child > 0 || getppid() != 1)) {
