@@ -300,6 +300,13 @@ check-systemd: $(EXECUTABLES) workloads
 	@$(RUN) systemd tests/systemd/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/systemd/run.tap; exit $$r
 
+# ---- the image and the manifest --------------------------------------------------------------------
+
+.PHONY: check-container
+check-container: workloads
+	@$(RUN) container tests/container/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/container/run.tap; exit $$r
+
 # ---- packages -------------------------------------------------------------------------------------
 
 .PHONY: check-package
@@ -408,7 +415,7 @@ check-asan:
 # All suites with all that is in them; goes on after a failure. Root; the machine should have nothing
 # else to do. FUZZ_SECONDS for each fuzzer, SOAK_SECONDS for soak.
 ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-collector check-runtimes \
-	check-pmu check-package check-systemd check-kernels check-hostile check-fuzz soak soak-agent evidence
+	check-pmu check-package check-container check-systemd check-kernels check-hostile check-fuzz soak soak-agent evidence
 .PHONY: check-all
 check-all: check-builds
 	@rm -rf $(BUILD)/results

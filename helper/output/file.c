@@ -46,21 +46,34 @@ static int enter_folder(struct output_file *file)
 	return r;
 }
 
+/* Returns whether root may write into the working directory with the right to override, alone. */
+static bool needs_override(cap_t held)
+{
+	cap_flag_value_t has = CAP_CLEAR;
+
+	if (faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) == 0 || errno != EACCES)
+		return false;
+	return cap_get_flag(held, CAP_DAC_OVERRIDE, CAP_PERMITTED, &has) == 0 && has == CAP_SET;
+}
+
 /*
  * Takes all rights from a root process, but the right to write into another user's folder where the
- * working directory is one.
+ * working directory is one. A container may not have that right either.
  */
 static int limit_root(void)
 {
 	const cap_value_t override = CAP_DAC_OVERRIDE;
 	cap_t caps = cap_get_proc();
+	bool overrides;
 
-	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) || cap_clear(caps) ||
+	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) || cap_set_proc(caps) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	if (faccessat(AT_FDCWD, ".", W_OK | X_OK, AT_EACCESS) &&
-	    (cap_set_flag(caps, CAP_PERMITTED, 1, &override, CAP_SET) ||
-	     cap_set_flag(caps, CAP_EFFECTIVE, 1, &override, CAP_SET)))
+	overrides = needs_override(caps);
+	if (cap_clear(caps))
+		return -errno;
+	if (overrides && (cap_set_flag(caps, CAP_PERMITTED, 1, &override, CAP_SET) ||
+			  cap_set_flag(caps, CAP_EFFECTIVE, 1, &override, CAP_SET)))
 		return -errno;
 	return cap_set_proc(caps) ? -errno : 0;
 }

@@ -106,8 +106,8 @@ def configure(*lines, version="version 1"):
         file.write("\n".join((version, *lines)) + "\n")
 
 
-def journal():
-    return run("journalctl", "-u", UNIT, "-o", "cat")[1]
+def journal(form="cat"):
+    return run("journalctl", "-u", UNIT, "-o", form)[1]
 
 
 def becomes_active():
@@ -188,33 +188,46 @@ def files_appear():
     keep_windows()
 
 
+def said(old):
+    """Lines of keyhole's processes other than the running service, since the journal was `old`."""
+    found = re.findall(r" keyhole\[(\d+)\]: (keyhole: .*)", journal("short")[len(old):])
+    return [text for pid, text in found if int(pid) != main_pid()]
+
+
 def refuses(line):
     """A reload fails, says why in one line, and changes nothing."""
-    old, restarts_before, told = main_pid(), show("NRestarts"), journal()
+    old, restarts_before, told = main_pid(), show("NRestarts"), journal("short")
     status, _ = run("systemctl", "reload", UNIT)
     assert status != 0, "the reload did not fail"
-    said = journal()[len(told):].splitlines()
-    ours = [text for text in said if text.startswith("keyhole: ")]
+    until("a line", lambda: said(told))
+    ours = said(told)
     equal("lines of keyhole", len(ours), 1)
     assert re.search(line, ours[0]), ours
     equal("after the reload", (main_pid(), show("NRestarts"), show("ActiveState")),
           (old, restarts_before, "active"))
 
 
+def refuses_file(line, path, text):
+    """The same for a file, which is taken away again."""
+    with open(path, "w") as file:
+        file.write(text)
+    try:
+        refuses(line)
+    finally:
+        os.unlink(path)
+
+
 def invalid_files_change_nothing():
-    configure("interval 2", "frequenzy 97")
-    refuses(r"agent\.conf:3: not an option of this file; did you mean frequency")
-    configure("endpoint https://x", "client-key /none", "client-certificate /none")
-    refuses(r"agent: /none: No such file")
-    configure("interval 2", "frequency 49")
-    with open("/etc/keyhole/policy.conf", "w") as file:
-        file.write("version 1\ndeny nonsense 1\n")
-    refuses(r"policy\.conf:2: ")
-    os.unlink("/etc/keyhole/policy.conf")
-    with open("/etc/default/keyhole", "w") as file:
-        file.write("OTEL_EXPORTER_OTLP_TIMEOUT=soon\n")
-    refuses(r"OTEL_EXPORTER_OTLP_TIMEOUT: not a time")
-    os.unlink("/etc/default/keyhole")
+    try:
+        configure("interval 2", "frequenzy 97")
+        refuses(r"agent\.conf:3: not an option of this file; did you mean frequency")
+        configure("endpoint https://x", "client-key /none", "client-certificate /none")
+        refuses(r"agent: /none: No such file")
+    finally:
+        configure("interval 2", "frequency 49")
+    refuses_file(r"policy\.conf:2: ", "/etc/keyhole/policy.conf", "version 1\ndeny nonsense 1\n")
+    refuses_file(r"OTEL_EXPORTER_OTLP_TIMEOUT: not a time", "/etc/default/keyhole",
+                 "OTEL_EXPORTER_OTLP_TIMEOUT=soon\n")
 
 
 def reloads():
