@@ -58,8 +58,8 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := equip events export helper kernel_symbols link main monitor options priority programs recording replace rules \
-	sampling spawner start starts user
+LOADER := equip events export helper kernel_symbols link main map_memory monitor options priority programs recording replace rules \
+	sampling spawner start starts status user
 BROKER := answers charges code_file entries grant grant_table limits main mapped maps_line mountinfo mounts verdicts
 
 # A folder is one archive: a library, or a process less its main.o.
@@ -321,6 +321,8 @@ install-documents: $(DOCUMENTS)
 	done
 	install -D -m 0644 contrib/policy.conf \
 		'$(DESTDIR)$(datadir)/doc/keyhole/examples/policy.conf'
+	install -D -m 0644 contrib/alerts/keyhole.rules.yml \
+		'$(DESTDIR)$(datadir)/doc/keyhole/examples/keyhole.rules.yml'
 	install -D -m 0644 $(BUILD)/documents/completions/keyhole.bash \
 		'$(DESTDIR)$(datadir)/bash-completion/completions/keyhole'
 	install -D -m 0644 $(BUILD)/documents/completions/_keyhole \

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "exporter/self.h"
 #include "exporter/server.h"
 #include "exporter/output.h"
 #include "ipc/channel.h"
@@ -37,6 +38,7 @@ struct exporter {
 	struct channel loader, worker;
 	struct output output;
 	struct server server;
+	struct self self;
 	struct event_base *base;
 	struct event *on_worker, *on_output;
 	struct message draft; /* fd -1: none */
@@ -47,13 +49,15 @@ struct exporter {
 
 static int take_way(struct exporter *exporter, struct message *message)
 {
+	if (self_wants(message))
+		return self_take(&exporter->self, message);
 	if (message->head.type != MESSAGE_KEEPER_PEER)
 		return server_take(&exporter->server, message);
 	output_keep_by(&exporter->output, message->fd);
 	return 0;
 }
 
-/* Receives messages up to PROFILE_PEER; those before it say where profiles go. */
+/* Receives messages up to PROFILE_PEER; those before it say where profiles and numbers go. */
 static int receive_peer(struct exporter *exporter, struct message *ret_peer)
 {
 	int r;
@@ -106,6 +110,7 @@ static int start(struct exporter *exporter)
 	if (!exporter->base || event_base_priority_init(exporter->base, PRIORITIES) < 0)
 		return -ENOMEM;
 	server_init(&exporter->server, exporter->base, on_shipped, exporter);
+	self_init(&exporter->self, exporter->base, &exporter->server);
 	r = credentials_prepare();
 	if (r < 0)
 		return r;
@@ -233,11 +238,22 @@ static void keep_draft(struct exporter *exporter, const struct message *draft)
 	exporter->draft = *draft;
 }
 
+static void take_figures(struct exporter *exporter, struct message *message)
+{
+	int r = self_take(&exporter->self, message);
+
+	if (r < 0)
+		stop(exporter, r);
+}
+
 static void on_message(struct exporter *exporter, struct message *message)
 {
 	switch (message->head.type) {
 	case MESSAGE_DRAFT:
 		keep_draft(exporter, message);
+		break;
+	case MESSAGE_WORK:
+		take_figures(exporter, message);
 		break;
 	case MESSAGE_WINDOW:
 		write_window(exporter, message);
@@ -292,7 +308,10 @@ static void on_loader(int fd, short what, void *argument)
 		stop(exporter, r);
 		return;
 	}
-	exporter->worker.phase = PHASE_FINISH; /* the loader sends FINISH alone here */
+	if (message.head.type == MESSAGE_FINISH)
+		exporter->worker.phase = PHASE_FINISH;
+	else
+		take_figures(exporter, &message);
 }
 
 /* ---- loop ---- */
@@ -340,6 +359,7 @@ int main(void)
 	failed = r < 0 && r != -EPIPE;
 	if (failed)
 		log_error("exporter: %s", strerror(-r));
+	self_release(&exporter.self);
 	server_release(&exporter.server);
 	return failed || exporter.output.torn;
 }

@@ -116,6 +116,11 @@ const struct delivery_counts *shipper_counts(struct shipper *shipper)
 	return delivery_counts(shipper->delivery);
 }
 
+uint64_t shipper_queue_age(const struct shipper *shipper, uint64_t now)
+{
+	return delivery_age(shipper->delivery, now);
+}
+
 static struct delivery_counts *counts(struct shipper *shipper)
 {
 	return delivery_counts(shipper->delivery);

@@ -62,6 +62,8 @@ void shipper_connected(struct shipper *shipper, int error, int fd);
  */
 void shipper_finish(struct shipper *shipper, uint64_t milliseconds);
 
+/* Returns the ns that the oldest window in the queue waits by now; 0: none waits. */
+uint64_t shipper_queue_age(const struct shipper *shipper, uint64_t now);
 const struct delivery_counts *shipper_counts(struct shipper *shipper);
 
 #endif

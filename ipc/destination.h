@@ -50,4 +50,12 @@ struct address {
 	char proxy_credentials[512]; /* user:password */
 };
 
+/* Where an agent shows numbers: keyhole-output makes the socket, the exporter answers there. */
+struct listener {
+	uint32_t family;     /* of sockets: AF_INET, AF_INET6 or AF_UNIX */
+	uint32_t port;	     /* unless AF_UNIX */
+	uint8_t address[16]; /* of this machine's own, in network order; AF_INET: the first four */
+	char path[108];	     /* AF_UNIX */
+};
+
 #endif

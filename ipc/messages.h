@@ -78,9 +78,10 @@ struct message_ready {
 #define OPTIONS_NATIVE_FRAMES 512u  /* interpreters keep their own frames, too */
 #define OPTIONS_OTLP_COMPAT   2048u /* no value that only the newest receivers know */
 #define OPTIONS_AGENT	      1024u /* profiles go to a server, or into a folder */
+#define OPTIONS_METRICS	      4096u /* the agent tells of itself */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  4095u /* all of them */
+#define OPTIONS_FLAGS	  8191u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	/* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
@@ -213,6 +214,43 @@ struct message_summary {
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* most samples first */
 	/* without rules, where stacks were cut; most samples first, samples 0: none */
 	struct summary_object object[SUMMARY_OBJECTS];
+};
+
+/* Comes with the map of struct counters (bpf/abi.h), which the exporter can only read. */
+struct message_counters {
+	uint64_t begun; /* when the agent was started */
+	uint64_t cpus;	/* entries of the map */
+};
+
+/* Numbers of the loader's, for the exporter. */
+struct message_status {
+#define S(name, help) uint64_t name;
+#include "ipc/status.def"
+#undef S
+};
+
+enum work_request {
+#define Q(name, request) WORK_##name,
+#include "ipc/requests.def"
+#undef Q
+	WORK_REQUESTS
+};
+
+enum work_refusal {
+#define R(name, help) REFUSAL_##name,
+#include "ipc/refusals.def"
+#undef R
+	REFUSALS
+};
+
+/* Numbers of the worker's, for the exporter. A worker counts from its start on. */
+struct message_work {
+#define W(kind, name, help) uint64_t name;
+#include "ipc/work.def"
+#undef W
+	uint64_t limit[SUMMARY_LIMITS];	  /* as in message_summary */
+	uint64_t requests[WORK_REQUESTS]; /* to the broker */
+	uint64_t refusals[REFUSALS];	  /* answers of the broker */
 };
 
 enum counts_descriptor {
@@ -428,6 +466,7 @@ struct message_wanted_file {
 enum destination_part {
 	DESTINATION_ENDPOINT, /* struct endpoint, for the exporter */
 	DESTINATION_ADDRESS,  /* struct address, for keyhole-connector */
+	DESTINATION_LISTENER, /* struct listener, for keyhole-output */
 	DESTINATION_PARTS
 };
 struct message_destination {

@@ -12,6 +12,7 @@
 #include "loader/failed.h"
 #include "loader/link.h"
 #include "loader/recording.h"
+#include "loader/status.h"
 
 #define CHILD_START_MS 5000
 #define CHILD_END_MS   500 /* from the end of a child to its spawner's word */
@@ -188,6 +189,21 @@ static enum message_phase exporter_phase(const struct recording *rec)
 	return PHASE_START;
 }
 
+/* Tells an agent's exporter what it cannot count itself. */
+static int equip_figures(struct recording *rec, struct channel *exporter)
+{
+	const struct message_counters counters = {.begun = rec->begun, .cpus = rec->programs.cpus};
+	int r;
+
+	if (!(rec->options->given.flags & OPTIONS_METRICS))
+		return 0;
+	r = export_counters(&rec->options->export, &counters, rec->programs.counts[COUNTS_COUNTERS],
+			    exporter);
+	if (r)
+		return r;
+	return status_send(rec);
+}
+
 /* Gives an agent's exporter the way to a server, or to keyhole-output. */
 static int equip_export(struct recording *rec, struct channel *exporter)
 {
@@ -214,6 +230,9 @@ int equip_exporter(struct recording *rec)
 	if (r)
 		return r;
 	r = equip_export(rec, exporter);
+	if (r)
+		return r;
+	r = equip_figures(rec, exporter);
 	if (r)
 		return r;
 	return link_make(&link, exporter, worker);

@@ -18,6 +18,7 @@ void export_init(struct export *ret_export)
 		ret_export->parts[i] = -1;
 	for (int i = 0; i < WANTED_FILES; i++)
 		ret_export->files[i] = -1;
+	ret_export->listener = -1;
 }
 
 bool export_has_server(const struct export *export)
@@ -91,6 +92,46 @@ enum exit_status export_connect(const struct export *export, struct channel *ret
 	if (r < 0)
 		return failed("start", name, r);
 	return EXIT_DONE;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static int await_listener(struct channel *output, int *ret_listener)
+{
+	struct message message;
+	int r = channel_expect(output, MESSAGE_LISTENING, READY_MS, &message);
+
+	if (r < 0)
+		return r;
+	*ret_listener = message.fd;
+	return message.LISTENING.error;
+}
+
+enum exit_status export_listen(struct export *export, struct channel *output)
+{
+	const int wanted = export->parts[DESTINATION_LISTENER];
+	int r;
+
+	if (wanted < 0)
+		return EXIT_DONE;
+	r = channel_send_bare(output, MESSAGE_LISTEN, wanted);
+	if (r == 0)
+		r = await_listener(output, &export->listener);
+	if (r == 0)
+		return EXIT_DONE;
+	if (r == -EPIPE || r == -EPROTO || r == -ETIMEDOUT)
+		return failed("agent", message_party_name(PARTY_COMMITTER), r);
+	return EXIT_USAGE; /* keyhole-output has said why */
+}
+
+int export_counters(const struct export *export, const struct message_counters *counters, int map,
+		    struct channel *exporter)
+{
+	int r = channel_send(exporter, MESSAGE_COUNTERS, counters, sizeof(*counters), map);
+
+	if (r < 0 || export->listener < 0)
+		return r;
+	return channel_send_bare(exporter, MESSAGE_PAGE_LISTENER, export->listener);
 }
 
 /* ---- the exporter ---------------------------------------------------------------------------- */

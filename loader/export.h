@@ -16,6 +16,7 @@ struct export
 {
 	int parts[DESTINATION_PARTS];
 	int files[WANTED_FILES];
+	int listener; /* of the page */
 };
 
 void export_init(struct export *ret_export);
@@ -34,6 +35,16 @@ enum exit_status export_connect(const struct export *export, struct channel *ret
 
 /* Gives an exporter a channel to keyhole-output, for windows of the format. 0, a negative errno. */
 int export_keep(struct channel *output, enum profile_format format, struct channel *exporter);
+
+/*
+ * Has keyhole-output make the socket at which an exporter shows numbers, if one was asked for.
+ * Explains a failure.
+ */
+enum exit_status export_listen(struct export *export, struct channel *output);
+
+/* Gives an exporter the socket, if there is one, and BPF's counters. 0 or a negative errno. */
+int export_counters(const struct export *export, const struct message_counters *counters, int map,
+		    struct channel *exporter);
 
 /*
  * Gives an exporter the destination, and a channel to keyhole-connector. Returns 0 or a negative

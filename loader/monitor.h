@@ -80,6 +80,7 @@ struct child {
 	uint64_t deaths[DEATHS_MAX];
 	uint64_t second; /* ns, monotonic: end of the second in which `counted` counts */
 	unsigned int counted[MONITOR_RATES]; /* messages of the types that monitor.c bounds */
+	uint64_t restarts;		     /* children after the first one */
 };
 
 /* recording_init() makes the first state, in which no channel is open. */
@@ -97,6 +98,7 @@ struct monitor {
 	uint32_t segments;	/* index of the next segment that a broker may give this worker */
 	uint32_t given;		/* segments that this worker has, by any of its brokers */
 	enum broker_lane stuck; /* MONITOR_HANGS: whose broker it is */
+	uint64_t hangs;		/* of brokers so far */
 	/* The channel to keyhole-audit, whose end fails the recording; fd -1: no audit stream. */
 	struct channel audit;
 	/* The channel to keyhole-connector, whose end fails the recording; fd -1: there is none. */

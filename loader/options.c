@@ -108,7 +108,8 @@ static bool has_destination(const struct options *options)
 	const int *parts = options->export.parts;
 	const bool delivers = export_has_server(&options->export);
 
-	if (delivers && !(options->given.flags & OPTIONS_AGENT))
+	if (!(options->given.flags & OPTIONS_AGENT) &&
+	    (delivers || parts[DESTINATION_LISTENER] >= 0))
 		return false;
 	return (parts[DESTINATION_ADDRESS] >= 0) == delivers;
 }

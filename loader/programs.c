@@ -15,6 +15,7 @@
 #include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/time.h"
+#include "loader/map_memory.h"
 
 #define RECORD_BYTES_USUAL 512u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; faster sampling gets no walk_extension_ns */
@@ -366,6 +367,7 @@ static int prepare(struct programs *programs, const struct options *options,
 	r = walk_loop_bpf__load(programs->skeleton);
 	if (r)
 		return r;
+	programs->map_bytes = map_memory_sum(programs->skeleton->obj);
 	/* bytes of stacks: from here on, no process reaches them */
 	close(bpf_map__fd(programs->skeleton->maps.kept));
 	return 0;

@@ -24,7 +24,8 @@ struct programs {
 	int segment_map, process_map, grant_map, sampler; /* borrowed */
 	/* For keyhole-output, by enum counts_descriptor; those of maps are borrowed. */
 	int counts[COUNTS_DESCRIPTORS];
-	uint32_t rules; /* in counts[COUNTS_RULES]; 0: there is none */
+	uint64_t map_bytes; /* kernel memory of the maps, as the kernel tells, without segments */
+	uint32_t rules;	    /* in counts[COUNTS_RULES]; 0: there is none */
 };
 
 /*

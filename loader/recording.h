@@ -36,6 +36,7 @@ struct recording {
 	uint32_t epoch;		      /* number of the current worker's life, from 0 */
 	struct starts starts[LANES];  /* of brokers that take the places of hung ones */
 	enum exit_status status;      /* of the recording so far */
+	struct message_status told;   /* to the exporter, the last time */
 	uint64_t begun, started;      /* ns, monotonic: of the command, of sampling */
 };
 

@@ -88,6 +88,7 @@ static enum equip_result spawn_again(struct recording *rec, enum policy_role fir
 		struct child *child = &rec->monitor.children[role];
 		enum equip_result result;
 
+		child->restarts++;
 		monitor_audit(&rec->monitor, AUDIT_restart, child->channel.peer, 0, 0);
 		result = equip_expect_ready(rec, child);
 		if (result != EQUIP_READY)
@@ -493,6 +494,7 @@ static enum monitor_result on_end(struct recording *rec)
 /* Sampling goes on meanwhile. */
 static enum monitor_result on_hang(struct recording *rec)
 {
+	rec->monitor.hangs++;
 	return carry_out(rec, monitor_explain_hang(&rec->monitor));
 }
 

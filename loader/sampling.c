@@ -10,6 +10,7 @@
 #include "loader/failed.h"
 #include "loader/recording.h"
 #include "loader/replace.h"
+#include "loader/status.h"
 
 #define FINISH_SECONDS 30
 #define PROGRESS_NS    NS_PER_SECOND
@@ -79,6 +80,7 @@ static enum monitor_result await_end(struct recording *rec)
 			failed("output", "keyhole-output", r);
 			return MONITOR_FAILED;
 		}
+		status_update(rec);
 		result = watch_for_a_turn(rec, end);
 		if (result != MONITOR_TIMEOUT)
 			return result;

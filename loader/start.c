@@ -217,6 +217,8 @@ enum exit_status start_users_part(struct recording *rec)
 	char **command = rec->options->command;
 	enum exit_status status = start_output(rec);
 
+	if (status == EXIT_DONE)
+		status = export_listen(&rec->options->export, &rec->output.channel);
 	if (status != EXIT_DONE || !command)
 		return status;
 	if (command_start(&rec->command, command, &rec->user))

@@ -53,7 +53,7 @@ static const struct role role_table[ROLE_ALL] = {
 			   .landlock = LANDLOCK_DENY_ALL,
 			   .limits = {{RLIMIT_CORE, 0},
 				      {RLIMIT_NPROC, 0},
-				      {RLIMIT_NOFILE, 16},
+				      {RLIMIT_NOFILE, 32},
 				      {RLIMIT_DATA, 256 * MIB}}},
 	/*
 	 * Opening map_files of another user takes ptrace access, the right to follow the links and

@@ -146,11 +146,12 @@ static const struct call calls_deliver[] = {
 };
 
 /*
- * The exporter speaks on sockets that it was given. OpenSSL asks whether it is in a fork, and wakes
+ * The exporter speaks on sockets that it was given, and takes clients of the page at one that
+ * listens. OpenSSL asks whether it is in a fork, and wakes
  * threads that would wait for what it does once.
  */
 static const struct call calls_speak[] = {
-	CALL(read), CALL(getpid),
+	CALL(read), CALL(getpid), CALL_EQ(accept4, 3, SOCK_NONBLOCK | SOCK_CLOEXEC),
 	CALL_EQ(futex, 1, FUTEX_WAKE_PRIVATE),
 };
 

@@ -29,6 +29,7 @@
 #include "worker/regions.h"
 #include "worker/session.h"
 #include "worker/totals.h"
+#include "worker/work.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/kernel_version.h"
 #include "worker/made/names.h"
@@ -511,15 +512,29 @@ static int add_wakers(struct worker *worker)
 	return r;
 }
 
+/* Sends what the worker has counted. An exporter that is gone has a successor, which gets more. */
+static void tell_work(struct worker *worker)
+{
+	struct message_work work;
+
+	if (!(worker->regions.config.flags & OPTIONS_METRICS))
+		return;
+	work_count(worker->session, worker->lanes, &worker->delivery, &work);
+	channel_send(&worker->delivery.exporter, MESSAGE_WORK, &work, sizeof(work), -1);
+}
+
 /* Ends a window of a stream, in a few goes with turns in between. */
 static void on_window(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
+	const uint64_t sent = worker->delivery.sent;
 	uint64_t began = time_now(), wait;
 	int r = delivery_window(&worker->delivery, &wait);
 
 	(void)fd;
 	(void)what;
+	if (r == 0 && worker->delivery.sent > sent)
+		tell_work(worker);
 	measure(worker, began);
 	if (r == 0) {
 		schedule(worker->windows, wait);

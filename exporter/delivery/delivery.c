@@ -71,6 +71,13 @@ bool delivery_is_empty(const struct delivery *delivery)
 	return !delivery->head;
 }
 
+uint64_t delivery_age(const struct delivery *delivery, uint64_t now)
+{
+	if (!delivery->head)
+		return 0;
+	return now - delivery->head->added;
+}
+
 uint64_t delivery_request_bytes(const struct delivery *delivery)
 {
 	return delivery->limits.request_bytes;

@@ -62,6 +62,8 @@ void delivery_hurry(struct delivery *delivery);
 /* Drops all windows, as if they had waited too long. */
 void delivery_abandon(struct delivery *delivery);
 
+/* Returns the ns that the oldest window waits by now; 0: none waits. */
+uint64_t delivery_age(const struct delivery *delivery, uint64_t now);
 bool delivery_is_empty(const struct delivery *delivery);
 /* Returns the most bytes of a request, which shrinks when a server calls one too large. */
 uint64_t delivery_request_bytes(const struct delivery *delivery);

@@ -139,6 +139,8 @@ static void fill_in(struct message_options *options, const struct destination *d
 	if (!options->every)
 		options->every = DEFAULT_INTERVAL;
 	options->flags |= OPTIONS_AGENT;
+	if (destination->listener.family)
+		options->flags |= OPTIONS_METRICS;
 	options->format = FORMAT_otlp;
 	snprintf(options->name, sizeof(options->name), "the server");
 	if (destination->is_given)
@@ -164,7 +166,12 @@ static int send(const struct destination *destination, struct channel *loader)
 	const char *path;
 	int r;
 
-	if (!loader || !destination->is_given)
+	if (!loader)
+		return 0;
+	r = destination_send_page(destination, loader);
+	if (r < 0)
+		return refuse_line("metrics", 0, strerror(-r));
+	if (!destination->is_given)
 		return 0;
 	r = destination_send(destination, loader, &path);
 	if (r < 0 && path)

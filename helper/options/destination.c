@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "base/memory_file.h"
+#include "helper/options/page.h"
 #include "helper/options/wanted.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
@@ -149,6 +150,11 @@ const char *destination_set_proxy(struct destination *destination, const char *t
 	if (!url.port)
 		address->proxy_port = PROXY_PORT;
 	return NULL;
+}
+
+const char *destination_set_page(struct destination *destination, const char *address)
+{
+	return page_read_address(address, &destination->listener);
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */
@@ -361,6 +367,14 @@ static int send_part(struct channel *loader, enum destination_part part, const v
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return -errno;
 	return channel_send(loader, MESSAGE_DESTINATION, &destination, sizeof(destination), fd);
+}
+
+int destination_send_page(const struct destination *destination, struct channel *loader)
+{
+	if (destination->listener.family == 0)
+		return 0;
+	return send_part(loader, DESTINATION_LISTENER, &destination->listener,
+			 sizeof(destination->listener));
 }
 
 int destination_send(const struct destination *destination, struct channel *loader,

@@ -27,6 +27,7 @@ struct destination {
 	bool has_scheme, is_insecure;
 	uint32_t headers;			     /* bytes used of endpoint.headers */
 	char files[WANTED_FILES][WANTED_PATH_BYTES]; /* "": none; FILE_CONFIG is unused */
+	struct listener listener;		     /* family 0: none */
 };
 
 void destination_init(struct destination *ret_destination);
@@ -47,9 +48,13 @@ const char *destination_add_header(struct destination *destination, const char *
 /* "name=value,name=value", percent-encoded, as the environment has them. */
 const char *destination_add_headers(struct destination *destination, const char *list);
 const char *destination_set_proxy(struct destination *destination, const char *url);
+const char *destination_set_page(struct destination *destination, const char *address);
 
 /* Puts endpoint and address together. Returns why that is not possible, or NULL. */
 const char *destination_finish(struct destination *destination);
+
+/* Sends where numbers are shown, if anywhere. Returns 0 or a negative errno. */
+int destination_send_page(const struct destination *destination, struct channel *loader);
 
 /*
  * Has the loader open the files of certificates, and sends endpoint and address. Returns 0 or a

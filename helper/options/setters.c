@@ -230,6 +230,7 @@ enum {
 	SET_TIMEOUT,
 	ADD_HEADER,
 	SET_PROXY,
+	SET_PAGE,
 };
 
 static const char *set_destination(void *target, const char *argument, size_t value)
@@ -241,6 +242,7 @@ static const char *set_destination(void *target, const char *argument, size_t va
 		[SET_TIMEOUT] = destination_set_timeout,
 		[ADD_HEADER] = destination_add_header,
 		[SET_PROXY] = destination_set_proxy,
+		[SET_PAGE] = destination_set_page,
 	};
 	struct line *line = target;
 

@@ -11,6 +11,7 @@
 #include "ipc/time.h"
 #include "base/event_rows.h"
 #include "base/reader.h"
+#include "base/rows.h"
 
 #define TEXT_BYTES  4096
 #define NS_PER_USEC 1000u
@@ -103,15 +104,12 @@ static struct counters add_rows(const struct counts *counts)
 {
 	union {
 		struct counters counters;
-		u64 word[sizeof(struct counters) / sizeof(u64)];
+		uint64_t word[sizeof(struct counters) / sizeof(uint64_t)];
 	} sum = {0};
 
-	for (uint32_t cpu = 0; counts->rows && cpu < counts->source.cpus; cpu++) {
-		const volatile u64 *row = (const volatile u64 *)&counts->rows[cpu];
-
-		for (size_t i = 0; i < sizeof(sum.word) / sizeof(sum.word[0]); i++)
-			sum.word[i] += row[i];
-	}
+	if (counts->rows)
+		rows_add(counts->rows, counts->source.cpus, sizeof(sum.word) / sizeof(sum.word[0]),
+			 sum.word);
 	/* a row that was read early lacks samples that a later row knows to be over */
 	sum.counters.reason[REASON_cut_not_ready] =
 		difference(sum.counters.reason[REASON_cut_not_ready], sum.counters.kept_done);

@@ -4,6 +4,7 @@
  *
  * - The program makes the output file and finally gives the file its name (file.h).
  * - The program connects to the service manager (notify.h).
+ * - The program makes the socket at which an agent shows numbers of itself (listener.h).
  * - The program shows the counts of BPF on standard error (counts.h, summary.h).
  * - The program starts a process that opens files of debug information for the worker (debug.h).
  *
@@ -28,6 +29,7 @@
 #include "helper/output/debug.h"
 #include "helper/output/denials.h"
 #include "helper/output/file.h"
+#include "helper/output/listener.h"
 #include "helper/output/notify.h"
 #include "helper/output/rotation.h"
 #include "helper/output/screen.h"
@@ -46,7 +48,8 @@ struct committer {
 	struct message_waited waited; /* at the end of sampling */
 	struct message_summary named; /* from the worker */
 	struct debug debug;
-	bool by_name; /* the worker leaves out samples by their names */
+	struct listener listener; /* family 0: none */
+	bool by_name;		  /* the worker leaves out samples by their names */
 };
 
 /* ---- the loader's messages ----------------------------------------------------------------- */
@@ -265,6 +268,22 @@ static void on_exporter(struct committer *c)
 		channel_release(&c->exporter);
 }
 
+static int make_listener(struct committer *c, const struct message *message)
+{
+	struct message_reply reply = {0};
+	guard_fd int fd = -1;
+	int r = listener_read(message->fd, &c->listener);
+
+	if (r < 0)
+		return r;
+	fd = listener_open(&c->listener);
+	if (fd < 0) {
+		reply.error = fd;
+		c->listener.family = 0; /* the path may be somebody else's */
+	}
+	return channel_reply(&c->loader, message, &reply, sizeof(reply), fd);
+}
+
 /* Handles one message. 0, or a negative errno that ends the conversation. */
 static int on_message(struct committer *c, struct message *message)
 {
@@ -276,6 +295,8 @@ static int on_message(struct committer *c, struct message *message)
 		return 0;
 	case MESSAGE_WINDOWS_PEER:
 		return take_exporter(c, message);
+	case MESSAGE_LISTEN:
+		return make_listener(c, message);
 	case MESSAGE_COUNTS:
 		return counts_take(&c->counts, &message->COUNTS, take_fd(&message->fd));
 	case MESSAGE_SEEN:
@@ -355,6 +376,7 @@ static int write_file(struct committer *c)
 		close(file);
 	while (file >= 0 && (r == 0 || r == -ETIMEDOUT))
 		r = turn(c);
+	listener_remove(&c->listener);
 	output_file_discard(&c->file);
 	return r != -EPIPE;
 }

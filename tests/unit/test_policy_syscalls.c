@@ -203,7 +203,7 @@ static void test_policy_syscalls__those_filtered_by_argument_stay_few(void **sta
 				policy_role(role)->program, plain_calls(role),
 				filtered_calls(role));
 	assert_in_range(filtered_calls(ROLE_WORKER), 4, 7);
-	assert_in_range(filtered_calls(ROLE_EXPORTER), 4, 7);
+	assert_in_range(filtered_calls(ROLE_EXPORTER), 4, 8);
 	assert_in_range(filtered_calls(ROLE_BROKER), 3, 5);
 	assert_in_range(filtered_calls(ROLE_LOADER), 8, 11);
 }
@@ -365,6 +365,20 @@ static void test_policy_syscalls__the_connector_connects(void **state)
 	assert_killed(role, SYS_mprotect, 0, 4096, PROT_READ | PROT_EXEC);
 	assert_killed(role, SYS_kill, 1, 9);
 	assert_killed(role, SYS_memfd_create, 0, 0);
+}
+
+/* A client is for the event loop alone, and no program inherits its socket. */
+static void test_policy_syscalls__the_exporter_takes_clients(void **state)
+{
+	(void)state;
+	for (int role = 0; role < ROLE_ALL; role++)
+		if (has_filter(role) && role != ROLE_EXPORTER)
+			assert_killed((enum policy_role)role, SYS_accept4, 3, 0, 0,
+				      SOCK_NONBLOCK | SOCK_CLOEXEC);
+	assert_allowed(ROLE_EXPORTER, SYS_accept4, 3, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	assert_killed(ROLE_EXPORTER, SYS_accept4, 3, 0, 0, SOCK_NONBLOCK);
+	assert_killed(ROLE_EXPORTER, SYS_accept4, 3, 0, 0, SOCK_CLOEXEC);
+	assert_killed(ROLE_EXPORTER, SYS_listen, 3, 8);
 }
 
 /* Memory that no limit of the worker counts, or that takes the host's own reserves. */
@@ -711,6 +725,7 @@ int main(void)
 		cmocka_unit_test(test_policy_syscalls__worker_opens_nothing),
 		cmocka_unit_test(test_policy_syscalls__worker_does_its_work),
 		cmocka_unit_test(test_policy_syscalls__the_connector_connects),
+		cmocka_unit_test(test_policy_syscalls__the_exporter_takes_clients),
 		cmocka_unit_test(test_policy_syscalls__no_uncounted_memory),
 		cmocka_unit_test(test_policy_syscalls__no_executable_memory),
 		cmocka_unit_test(test_policy_syscalls__arguments_are_looked_at),

@@ -19,6 +19,7 @@ struct broker {
 	uint64_t asked; /* time of the request under way, monotonic */
 	bool gone;	/* the channel stays open until the next one, because events refer to it */
 	uint64_t requests[TARGET_KIND_COUNT], refused; /* times */
+	uint64_t refusals[REFUSALS];
 	bool given_up; /* and the request under way is to be taken back */
 	bool full;     /* a request was refused since the last answer */
 	bool paused;   /* the request was refused for now, and is repeated at the next turn */
@@ -111,10 +112,39 @@ static const struct exchange {
 	[TARGET_CODE] = {send_code_file, MESSAGE_CODE_FILE, read_reply},
 };
 
+/* The errors of ipc/PROTOCOL, and those of a channel whose broker is gone. */
+static enum work_refusal refusal_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ESRCH:
+	case -ESTALE:
+		return REFUSAL_gone;
+	case -EACCES:
+	case -EPERM:
+		return REFUSAL_denied;
+	case -EOPNOTSUPP:
+		return REFUSAL_unnamed;
+	case -EAGAIN:
+	case -EBUSY:
+	case -EDQUOT:
+	case -ENOSPC:
+	case -E2BIG:
+		return REFUSAL_busy;
+	case -EPIPE:
+	case -ETIMEDOUT:
+		return REFUSAL_lost;
+	default:
+		return REFUSAL_other;
+	}
+}
+
 static void answer(struct broker *broker, struct target_reply *reply)
 {
 	const struct target_request request = broker->queue[broker->first];
 
+	if (reply->error)
+		broker->refusals[refusal_of(reply->error)]++;
 	broker->first++;
 	broker->count--;
 	broker->sequence = 0;
@@ -239,6 +269,11 @@ uint64_t broker_refused(const struct broker *broker)
 uint64_t broker_asked(const struct broker *broker, enum target_kind kind)
 {
 	return broker->requests[kind];
+}
+
+uint64_t broker_refusals(const struct broker *broker, enum work_refusal reason)
+{
+	return broker->refusals[reason];
 }
 
 static int take_answer(struct broker *broker, struct message *message)

@@ -34,6 +34,8 @@ int broker_fd(const struct broker *broker); /* -1: there was no broker yet */
 uint64_t broker_refused(const struct broker *broker);
 /* Returns the number of requests that were sent. A repeated request counts each time. */
 uint64_t broker_asked(const struct broker *broker, enum target_kind kind);
+/* Returns the number of answers that were an error of that kind. */
+uint64_t broker_refusals(const struct broker *broker, enum work_refusal reason);
 /* Repeats a request that the broker refused for now. The requests behind it have waited too. */
 void broker_turn(struct broker *broker);
 /*

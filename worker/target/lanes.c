@@ -314,3 +314,9 @@ uint64_t lanes_asked(const struct lanes *lanes, enum target_kind kind)
 	return broker_asked(lanes->queues[LANE_ORDINARY], kind) +
 	       broker_asked(lanes->queues[LANE_PENAL], kind);
 }
+
+uint64_t lanes_refusals(const struct lanes *lanes, enum work_refusal reason)
+{
+	return broker_refusals(lanes->queues[LANE_ORDINARY], reason) +
+	       broker_refusals(lanes->queues[LANE_PENAL], reason);
+}

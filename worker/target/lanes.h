@@ -73,5 +73,6 @@ void lanes_spend(struct lanes *lanes, uint64_t nanoseconds);
 
 uint64_t lanes_refused(const struct lanes *lanes); /* as broker_refused() */
 uint64_t lanes_asked(const struct lanes *lanes, enum target_kind kind);
+uint64_t lanes_refusals(const struct lanes *lanes, enum work_refusal reason);
 
 #endif
