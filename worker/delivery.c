@@ -64,6 +64,7 @@ int delivery_connect(struct delivery *delivery, int fd)
 	channel_release(&delivery->exporter);
 	channel_init(&delivery->exporter, fd, PARTY_WORKER, PARTY_EXPORTER);
 	delivery->exporter.phase = PHASE_RUN;
+	delivery->is_writing = false; /* a new exporter says nothing of an earlier one's window */
 	if (!delivery->is_made)
 		return 0;
 	delivery->exporter.phase = PHASE_FINISH;
