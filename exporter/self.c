@@ -8,18 +8,6 @@
 #include "ipc/guard.h"
 #include "ipc/time.h"
 
-void self_init(struct self *ret_self, struct event_base *base, struct server *server)
-{
-	*ret_self = (struct self){.base = base, .server = server};
-	figures_init(&ret_self->figures);
-}
-
-void self_release(struct self *self)
-{
-	site_free(self->site);
-	figures_release(&self->figures);
-}
-
 static struct figures *update(void *owner)
 {
 	struct self *self = owner;
@@ -28,11 +16,25 @@ static struct figures *update(void *owner)
 
 	figures_update(figures);
 	figures->has_server = shipper != NULL;
+	figures->has_push = self->server->pusher != NULL;
 	if (!shipper)
 		return figures;
 	figures->delivery = *shipper_counts(shipper);
 	figures->own.queue_age = shipper_queue_age(shipper, time_now());
 	return figures;
+}
+
+void self_init(struct self *ret_self, struct event_base *base, struct server *server)
+{
+	*ret_self = (struct self){.base = base, .server = server};
+	figures_init(&ret_self->figures);
+	server_tell(server, update, ret_self);
+}
+
+void self_release(struct self *self)
+{
+	site_free(self->site);
+	figures_release(&self->figures);
 }
 
 static int take_listener(struct self *self, struct message *message)

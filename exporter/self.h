@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an agent tells of itself: takes the numbers of loader and worker, and shows all of them
- * where the loader wants that.
+ * Tells of the agent itself: takes the numbers of loader and worker, and shows all of them where
+ * the loader wants that.
  */
 #ifndef KEYHOLE_EXPORTER_SELF_H
 #define KEYHOLE_EXPORTER_SELF_H

@@ -19,8 +19,15 @@ void server_init(struct server *ret_server, struct event_base *base, void (*fini
 		.base = base, .finished = finished, .owner = owner, .connector = {.fd = -1}};
 }
 
+void server_tell(struct server *server, struct figures *(*figures)(void *self), void *self)
+{
+	server->figures = figures;
+	server->self = self;
+}
+
 void server_release(struct server *server)
 {
+	pusher_free(server->pusher);
 	if (server->on_connector)
 		event_free(server->on_connector);
 	shipper_free(server->shipper);
@@ -34,7 +41,21 @@ static void lose_connector(struct server *server)
 	event_free(server->on_connector);
 	server->on_connector = NULL;
 	channel_release(&server->connector);
+	if (server->pusher_asked)
+		pusher_connected(server->pusher, -EPIPE, -1);
 	shipper_connected(server->shipper, -EPIPE, -1);
+}
+
+static void hand_over(struct server *server, const struct message *message)
+{
+	const struct message_reply *reply = &message->CONNECTED;
+
+	if (server->pusher_asked && message->head.reply_to == server->pusher_asked) {
+		server->pusher_asked = 0;
+		pusher_connected(server->pusher, reply->error, message->fd);
+	} else {
+		shipper_connected(server->shipper, reply->error, message->fd);
+	}
 }
 
 static void on_connector(int fd, short what, void *argument)
@@ -46,7 +67,7 @@ static void on_connector(int fd, short what, void *argument)
 	(void)fd;
 	(void)what;
 	if (r > 0)
-		shipper_connected(server->shipper, message.CONNECTED.error, message.fd);
+		hand_over(server, &message);
 	else if (r < 0)
 		lose_connector(server);
 }
@@ -58,6 +79,51 @@ static int ask(void *owner)
 	if (!server->on_connector)
 		return -EPIPE;
 	return channel_send_bare(&server->connector, MESSAGE_CONNECT, -1);
+}
+
+/* ---- numbers ---- */
+
+static struct figures *figures(void *owner)
+{
+	struct server *server = owner;
+
+	return server->figures(server->self);
+}
+
+static bool is_away(void *owner)
+{
+	struct server *server = owner;
+
+	return shipper_is_failing(server->shipper);
+}
+
+static int ask_for_pusher(void *owner)
+{
+	struct server *server = owner;
+	int r = ask(server);
+
+	if (r == 0)
+		server->pusher_asked = server->connector.sent;
+	return r;
+}
+
+/* Has numbers sent, if that was wanted. They go by the same way, but for their path. */
+static int new_pusher(struct server *server, struct endpoint *endpoint)
+{
+	const struct pusher_owner owner = {figures, is_away, ask_for_pusher, server};
+	struct receiver receiver;
+	int r;
+
+	if (endpoint->metrics_ms == 0 || !server->figures)
+		return 0;
+	memcpy(endpoint->path, endpoint->metrics_path, sizeof(endpoint->path));
+	r = receiver_take(&receiver, endpoint);
+	if (r < 0) {
+		receiver_release(&receiver);
+		return -EPROTO;
+	}
+	return pusher_new(server->base, &receiver, shipper_credentials(server->shipper),
+			  endpoint->metrics_ms, &owner, &server->pusher);
 }
 
 /* ---- messages of the loader ---- */
@@ -98,6 +164,8 @@ static int take_endpoint(struct server *server, int fd)
 
 	if (pread(fd, &endpoint, sizeof(endpoint), 0) == sizeof(endpoint))
 		r = new_shipper(server, &endpoint);
+	if (r == 0)
+		r = new_pusher(server, &endpoint);
 	explicit_bzero(&endpoint, sizeof(endpoint));
 	return r;
 }

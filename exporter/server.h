@@ -6,11 +6,16 @@
 #ifndef KEYHOLE_EXPORTER_SERVER_H
 #define KEYHOLE_EXPORTER_SERVER_H
 
+#include "exporter/pusher.h"
 #include "exporter/shipper.h"
 #include "ipc/channel.h"
 
 struct server {
 	struct event_base *base;
+	struct figures *(*figures)(void *self); /* server_tell(); NULL: no numbers are told */
+	void *self;
+	struct pusher *pusher;	       /* NULL: no numbers are sent */
+	uint32_t pusher_asked;	       /* sequence of its request for a socket; 0: none */
 	void (*finished)(void *owner); /* shipper_finish() has come to its end */
 	void *owner;
 	struct shipper *shipper; /* NULL: there is no server */
@@ -20,6 +25,8 @@ struct server {
 
 void server_init(struct server *ret_server, struct event_base *base, void (*finished)(void *owner),
 		 void *owner);
+/* Says where the numbers come from that the server gets, before server_take(). */
+void server_tell(struct server *server, struct figures *(*figures)(void *self), void *self);
 void server_release(struct server *server);
 
 /*

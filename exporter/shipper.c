@@ -116,6 +116,16 @@ const struct delivery_counts *shipper_counts(struct shipper *shipper)
 	return delivery_counts(shipper->delivery);
 }
 
+bool shipper_is_failing(const struct shipper *shipper)
+{
+	return shipper->reporter.failing;
+}
+
+struct credentials *shipper_credentials(struct shipper *shipper)
+{
+	return shipper->credentials;
+}
+
 uint64_t shipper_queue_age(const struct shipper *shipper, uint64_t now)
 {
 	return delivery_age(shipper->delivery, now);

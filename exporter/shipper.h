@@ -62,6 +62,10 @@ void shipper_connected(struct shipper *shipper, int error, int fd);
  */
 void shipper_finish(struct shipper *shipper, uint64_t milliseconds);
 
+/* Returns whether the last request or connection failed. */
+bool shipper_is_failing(const struct shipper *shipper);
+/* Borrowed, for other connections to the same server. */
+struct credentials *shipper_credentials(struct shipper *shipper);
 /* Returns the ns that the oldest window in the queue waits by now; 0: none waits. */
 uint64_t shipper_queue_age(const struct shipper *shipper, uint64_t now);
 const struct delivery_counts *shipper_counts(struct shipper *shipper);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers clients at a listening socket with the page of metrics. Clients are anybody on this
- * machine: their number, their bytes and their time have bounds, and one that comes when there are
- * too many takes the place of the oldest.
+ * machine, so their number, their bytes and their time have bounds. One client too many takes the
+ * place of the oldest.
  */
 #ifndef KEYHOLE_EXPORTER_SITE_H
 #define KEYHOLE_EXPORTER_SITE_H

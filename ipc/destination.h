@@ -35,6 +35,9 @@ struct endpoint {
 	char host[ENDPOINT_HOST_BYTES];		  /* whom the server's certificate must name */
 	char authority[ENDPOINT_HOST_BYTES + 16]; /* of each request: host and port */
 	char path[1024];			  /* of each request, from '/' on */
+	uint32_t metrics_ms;	 /* between two requests with metrics; 0: there are none */
+	uint32_t pad;		 /* 0 */
+	char metrics_path[1024]; /* of those */
 	/* name NUL value NUL ..., an empty name ends them; names in lower case */
 	char headers[ENDPOINT_HEADERS_BYTES];
 };

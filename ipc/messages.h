@@ -218,8 +218,9 @@ struct message_summary {
 
 /* Comes with the map of struct counters (bpf/abi.h), which the exporter can only read. */
 struct message_counters {
-	uint64_t begun; /* when the agent was started */
-	uint64_t cpus;	/* entries of the map */
+	uint64_t begun;		      /* when the agent was started */
+	uint64_t cpus;		      /* entries of the map */
+	char host[CONFIG_HOST_BYTES]; /* as in message_config */
 };
 
 /* Numbers of the loader's, for the exporter. */

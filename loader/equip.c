@@ -108,6 +108,13 @@ static int give(struct child *worker, enum descriptor_kind kind, uint32_t index,
 			    fd);
 }
 
+/* Names the machine, unless the policy hides processes: that policy hides the machine as well. */
+static void tell_host(const struct recording *rec, char host[static CONFIG_HOST_BYTES])
+{
+	if (rec->rules.said.names[NAMES_COMM] == NAMES_KEEP)
+		strncpy(host, rec->machine.nodename, CONFIG_HOST_BYTES - 1);
+}
+
 static int send_config(const struct recording *rec, struct child *worker)
 {
 	const struct options *options = rec->options;
@@ -126,9 +133,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 	memcpy(config.names, rec->rules.said.names, sizeof(config.names));
 	if (options->comm)
 		strncpy(config.comm, options->comm, sizeof(config.comm) - 1);
-	if (config.names[NAMES_COMM] ==
-	    NAMES_KEEP) /* a policy that hides processes hides the machine */
-		strncpy(config.host, rec->machine.nodename, sizeof(config.host) - 1);
+	tell_host(rec, config.host);
 	return channel_send(&worker->channel, MESSAGE_CONFIG, &config, sizeof(config), -1);
 }
 
@@ -192,11 +197,12 @@ static enum message_phase exporter_phase(const struct recording *rec)
 /* Tells an agent's exporter what it cannot count itself. */
 static int equip_figures(struct recording *rec, struct channel *exporter)
 {
-	const struct message_counters counters = {.begun = rec->begun, .cpus = rec->programs.cpus};
+	struct message_counters counters = {.begun = rec->begun, .cpus = rec->programs.cpus};
 	int r;
 
 	if (!(rec->options->given.flags & OPTIONS_METRICS))
 		return 0;
+	tell_host(rec, counters.host);
 	r = export_counters(&rec->options->export, &counters, rec->programs.counts[COUNTS_COUNTERS],
 			    exporter);
 	if (r)

@@ -2,6 +2,7 @@
 #include "exporter/metrics/figures.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -39,6 +40,8 @@ int figures_map(struct figures *figures, const struct message_counters *counters
 	const uint64_t now = time_now();
 	const struct counters *rows;
 
+	if (!memchr(counters->host, '\0', sizeof(counters->host)))
+		return -EPROTO;
 	if (figures->rows || counters->cpus == 0 || counters->cpus > ABI_MAX_CPUS ||
 	    counters->begun > now)
 		return -EPROTO;
@@ -48,6 +51,7 @@ int figures_map(struct figures *figures, const struct message_counters *counters
 	figures->rows = rows;
 	figures->cpus = counters->cpus;
 	figures->agent_begun = now_since_1970() - (now - counters->begun);
+	snprintf(figures->host, sizeof(figures->host), "%s", counters->host);
 	figures_update(figures);
 	figures->first = figures->sampled;
 	return 0;

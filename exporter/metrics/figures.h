@@ -14,7 +14,7 @@
 #include "exporter/delivery/counts.h"
 #include "ipc/messages.h"
 
-/* Of the exporter's own. */
+/* The exporter's own numbers. */
 struct figures_own {
 	uint64_t one;			/* 1: the value of what tells by its labels alone */
 	uint64_t queue_age;		/* ns that the oldest window waits; 0: none does */
@@ -30,6 +30,7 @@ struct figures {
 	struct delivery_counts delivery;
 	struct figures_own own;
 	uint64_t agent_begun, exporter_begun; /* ns since 1970 */
+	char host[CONFIG_HOST_BYTES];	      /* ends with a NUL; "": not to be told */
 	bool has_server, has_push;
 	/* BPF's counters, mapped; NULL: not there */
 	const struct counters *rows;

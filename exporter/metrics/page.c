@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct buffer *buffer, con
 		buffer_put(buffer, line, (size_t)length);
 }
 
-/* What stands behind the name of a metric in each line with a value. */
+/* Returns the end of the name in each line with a value. */
 static const char *suffix_of(const struct metric *metric)
 {
 	static const char *const suffixes[] = {

@@ -139,7 +139,7 @@ static void fill_in(struct message_options *options, const struct destination *d
 	if (!options->every)
 		options->every = DEFAULT_INTERVAL;
 	options->flags |= OPTIONS_AGENT;
-	if (destination->listener.family)
+	if (destination->listener.family || destination->endpoint.metrics_ms)
 		options->flags |= OPTIONS_METRICS;
 	options->format = FORMAT_otlp;
 	snprintf(options->name, sizeof(options->name), "the server");
@@ -153,6 +153,8 @@ static int finish_destination(struct destination *destination)
 {
 	const char *name = "endpoint", *reason = NULL;
 
+	if (!destination->is_given && destination->endpoint.metrics_ms)
+		return option_refuse("agent", "otlp-metrics", "there is no endpoint");
 	if (!destination->is_given)
 		return 0;
 	reason = destination_finish(destination);

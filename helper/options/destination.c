@@ -24,8 +24,13 @@
 #define HTTP_PORT      4318u
 #define PROXY_PORT     8080u
 
+#define METRICS_MAX_SECONDS 3600u
+
 #define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
 #define HTTP_PATH "/v1development/profiles"
+
+#define GRPC_METRICS_PATH "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+#define HTTP_METRICS_PATH "/v1/metrics"
 
 struct word {
 	const char *name;
@@ -155,6 +160,16 @@ const char *destination_set_proxy(struct destination *destination, const char *t
 const char *destination_set_page(struct destination *destination, const char *address)
 {
 	return page_read_address(address, &destination->listener);
+}
+
+const char *destination_set_metrics(struct destination *destination, const char *seconds)
+{
+	uint32_t number;
+
+	if (!decimal_read32(seconds, 1, METRICS_MAX_SECONDS, &number))
+		return "not a number of seconds, 1 to 3600";
+	destination->endpoint.metrics_ms = number * 1000;
+	return NULL;
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */
@@ -312,6 +327,30 @@ static const char *finish_path(struct destination *destination)
 	return NULL;
 }
 
+/* A path that was given whole is that of profiles, and says nothing unless it ends as theirs do. */
+static const char *finish_metrics_path(struct destination *destination)
+{
+	struct endpoint *endpoint = &destination->endpoint;
+	size_t length = strlen(endpoint->path);
+	const size_t own = strlen(HTTP_PATH);
+	int written;
+
+	if (endpoint->protocol == ENDPOINT_GRPC) {
+		snprintf(endpoint->metrics_path, sizeof(endpoint->metrics_path), "%s",
+			 GRPC_METRICS_PATH);
+		return NULL;
+	}
+	if (length >= own && !strcmp(endpoint->path + length - own, HTTP_PATH))
+		length -= own;
+	else
+		length = 0;
+	written = snprintf(endpoint->metrics_path, sizeof(endpoint->metrics_path), "%.*s%s",
+			   (int)length, endpoint->path, HTTP_METRICS_PATH);
+	if (written < 0 || (size_t)written >= sizeof(endpoint->metrics_path))
+		return "its path is too long";
+	return NULL;
+}
+
 static void finish_authority(struct destination *destination)
 {
 	struct endpoint *endpoint = &destination->endpoint;
@@ -335,6 +374,7 @@ const char *destination_finish(struct destination *destination)
 	struct endpoint *endpoint = &destination->endpoint;
 	const char *const *files = (const char *const[]){destination->files[FILE_CERTIFICATE],
 							 destination->files[FILE_KEY]};
+	const char *reason;
 
 	if (!destination->is_given)
 		return "no endpoint; name one, as in: --endpoint http://localhost:4318";
@@ -349,7 +389,10 @@ const char *destination_finish(struct destination *destination)
 	if (destination->url.is_unix)
 		destination->address.proxy_port = 0;
 	finish_authority(destination);
-	return finish_path(destination);
+	reason = finish_path(destination);
+	if (reason)
+		return reason;
+	return finish_metrics_path(destination);
 }
 
 /* ---- to the loader --------------------------------------------------------------------------- */

@@ -48,6 +48,7 @@ const char *destination_add_header(struct destination *destination, const char *
 /* "name=value,name=value", percent-encoded, as the environment has them. */
 const char *destination_add_headers(struct destination *destination, const char *list);
 const char *destination_set_proxy(struct destination *destination, const char *url);
+const char *destination_set_metrics(struct destination *destination, const char *seconds);
 const char *destination_set_page(struct destination *destination, const char *address);
 
 /* Puts endpoint and address together. Returns why that is not possible, or NULL. */

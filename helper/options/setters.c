@@ -231,6 +231,7 @@ enum {
 	ADD_HEADER,
 	SET_PROXY,
 	SET_PAGE,
+	SET_METRICS,
 };
 
 static const char *set_destination(void *target, const char *argument, size_t value)
@@ -243,6 +244,7 @@ static const char *set_destination(void *target, const char *argument, size_t va
 		[ADD_HEADER] = destination_add_header,
 		[SET_PROXY] = destination_set_proxy,
 		[SET_PAGE] = destination_set_page,
+		[SET_METRICS] = destination_set_metrics,
 	};
 	struct line *line = target;
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """metrics.py ADDRESS [text|openmetrics]: prints the page of an agent, after a strict look at it.
 metrics.py ADDRESS settled: waits until samples stop coming, and all are delivered; then as above.
-ADDRESS is HOST:PORT or unix:PATH. What breaks the format ends it with status 1."""
+ADDRESS is HOST:PORT or unix:PATH. A page that breaks the format ends it with status 1."""
 import http.client
 import re
 import socket

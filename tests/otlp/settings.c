@@ -16,8 +16,9 @@
 
 #include "ipc/time.h"
 
-#define GRPC_PATH "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
-#define HTTP_PATH "/v1development/profiles"
+#define GRPC_PATH    "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+#define HTTP_PATH    "/v1development/profiles"
+#define METRICS_PATH "/v1/metrics" /* in gRPC, too */
 
 void settings_die(const char *what)
 {
@@ -102,6 +103,8 @@ static bool take_text(struct settings *settings, const char *argument)
 		endpoint->is_tls = *value == '1';
 	else if ((value = settings_value(argument, "timeout")))
 		endpoint->timeout_ms = (uint32_t)strtoul(value, NULL, 10);
+	else if ((value = settings_value(argument, "metrics")))
+		endpoint->metrics_ms = (uint32_t)strtoul(value, NULL, 10);
 	else if ((value = settings_value(argument, "host")))
 		set_text(endpoint->host, sizeof(endpoint->host), value);
 	else if ((value = settings_value(argument, "path")))
@@ -137,6 +140,7 @@ void settings_read(struct settings *ret_settings, char **arguments)
 	if (!endpoint->path[0])
 		set_text(endpoint->path, sizeof(endpoint->path),
 			 endpoint->protocol == ENDPOINT_GRPC ? GRPC_PATH : HTTP_PATH);
+	set_text(endpoint->metrics_path, sizeof(endpoint->metrics_path), METRICS_PATH);
 }
 
 int settings_connect(const struct settings *settings)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arguments that the programs of this folder share, NAME=VALUE. Words: protocol, compression,
- * tls, host, address, path and header=NAME:VALUE. Numbers: port, timeout, request, queue, age and
- * finish, times in ms and sizes in bytes. Steps follow these settings.
+ * tls, host, address, path and header=NAME:VALUE. Numbers: port, timeout, request, queue, age,
+ * finish, and metrics, which the exporter alone sends; times in ms and sizes in bytes. Steps follow
+ * these settings.
  */
 #ifndef KEYHOLE_TESTS_SETTINGS_H
 #define KEYHOLE_TESTS_SETTINGS_H

@@ -360,13 +360,54 @@ static void test_destination__no_file(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(test_destination__##name, setup)
 
+/* Metrics go where the path of profiles says that they do, else to the root. */
+static void test_destination__path_of_metrics(void **state)
+{
+	static const struct {
+		const char *url, *path;
+	} rows[] = {
+		{"http://x", "/v1/metrics"},
+		{"http://x/", "/v1/metrics"},
+		{"http://x/a/v1development/profiles", "/a/v1/metrics"},
+		{"http://x/of/profiles", "/v1/metrics"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		setup(state);
+		assert_null(destination_set_endpoint(&destination, rows[i].url));
+		assert_null(destination_finish(&destination));
+		assert_string_equal(destination.endpoint.metrics_path, rows[i].path);
+	}
+	setup(state);
+	assert_null(destination_set_base(&destination, "http://x/base/"));
+	assert_null(destination_finish(&destination));
+	assert_string_equal(destination.endpoint.metrics_path, "/base/v1/metrics");
+	assert_null(destination_set_protocol(&destination, "grpc"));
+	assert_null(destination_finish(&destination));
+	assert_string_equal(destination.endpoint.metrics_path,
+			    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export");
+	assert_null(destination_set_metrics(&destination, "60"));
+	assert_int_equal(destination.endpoint.metrics_ms, 60000);
+	assert_non_null(destination_set_metrics(&destination, "0"));
+	assert_non_null(destination_set_metrics(&destination, "3601"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(urls),	     TEST(no_urls),	    TEST(paths_and_ports),
-		TEST(unusual_hosts), TEST(what_is_missing), TEST(words),
-		TEST(headers),	     TEST(no_headers),	    TEST(the_environment),
-		TEST(proxies),	     TEST(the_file),	    TEST(no_file),
+		TEST(urls),
+		TEST(no_urls),
+		TEST(paths_and_ports),
+		TEST(unusual_hosts),
+		TEST(what_is_missing),
+		TEST(words),
+		TEST(headers),
+		TEST(no_headers),
+		TEST(the_environment),
+		TEST(proxies),
+		TEST(the_file),
+		TEST(no_file),
+		cmocka_unit_test_setup(test_destination__path_of_metrics, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,9 +15,11 @@
 
 #include "base/limits.h"
 #include "exporter/metrics/figures.h"
+#include "exporter/metrics/otlp.h"
 #include "exporter/metrics/page.h"
 #include "exporter/metrics/series.h"
 #include "ipc/time.h"
+#include "proto/metrics.pb-c.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -185,6 +188,94 @@ static void test_metrics__page_of_an_agent_without_a_server(void **state)
 	assert_has_not(PAGE_PROMETHEUS, "sealed");
 }
 
+/* ---- OTLP ------------------------------------------------------------------------------------ */
+
+#define NOW 2000000000000000000ull
+
+static OtlpMetrics__MetricsData *unpack(struct buffer *buffer)
+{
+	OtlpMetrics__MetricsData *data;
+
+	buffer_reset(buffer, 1 << 20);
+	otlp_write(&figures, NOW, buffer);
+	assert_int_equal(buffer->error, 0);
+	data = otlp_metrics__metrics_data__unpack(NULL, buffer->size, buffer->bytes);
+	assert_non_null(data);
+	/* a field that the description lacks would be left out here */
+	assert_int_equal(otlp_metrics__metrics_data__get_packed_size(data), buffer->size);
+	return data;
+}
+
+static const OtlpMetrics__Metric *find(const OtlpMetrics__MetricsData *data, const char *name)
+{
+	const OtlpMetrics__ScopeMetrics *scope = data->resource_metrics[0]->scope_metrics[0];
+
+	for (size_t i = 0; i < scope->n_metrics; i++)
+		if (strcmp(scope->metrics[i]->name, name) == 0)
+			return scope->metrics[i];
+	return NULL;
+}
+
+static void test_metrics__sums_and_gauges_of_otlp(void **state)
+{
+	const OtlpMetrics__NumberDataPoint *point;
+	OtlpMetrics__MetricsData *data;
+	const OtlpMetrics__Metric *metric;
+	struct buffer buffer = {0};
+
+	(void)state;
+	figures.agent_begun = 1000;
+	figures.exporter_begun = 2000;
+	figures.has_server = true;
+	figures.sampled.reason[REASON_cut_read] = 77;
+	figures.own.queue_age = 1500 * NS_PER_MS;
+	data = unpack(&buffer);
+	metric = find(data, "keyhole.samples_ended");
+	assert_int_equal(metric->data_case, OTLP_METRICS__METRIC__DATA_SUM);
+	assert_int_equal(metric->sum->aggregation_temporality,
+			 OTLP_METRICS__AGGREGATION_TEMPORALITY__AGGREGATION_TEMPORALITY_CUMULATIVE);
+	assert_true(metric->sum->is_monotonic);
+	assert_int_equal(metric->sum->n_data_points, REASON_COUNT);
+	point = metric->sum->data_points[REASON_cut_read];
+	assert_int_equal(point->as_int, 77);
+	assert_int_equal(point->start_time_unix_nano, 1000);
+	assert_int_equal(point->time_unix_nano, NOW);
+	assert_int_equal(point->n_attributes, 2);
+	assert_string_equal(point->attributes[1]->key, "reason");
+	assert_string_equal(point->attributes[1]->value->string_value, "cut_read");
+	metric = find(data, "keyhole.queue_age_seconds");
+	assert_int_equal(metric->data_case, OTLP_METRICS__METRIC__DATA_GAUGE);
+	assert_string_equal(metric->unit, "s");
+	assert_true(metric->gauge->data_points[0]->as_double == 1.5);
+	metric = find(data, "keyhole.export_samples");
+	assert_int_equal(metric->sum->data_points[0]->start_time_unix_nano, 2000);
+	otlp_metrics__metrics_data__free_unpacked(data, NULL);
+	buffer_release(&buffer);
+}
+
+static void test_metrics__resource_of_otlp(void **state)
+{
+	const OtlpMetrics__Resource *resource;
+	OtlpMetrics__MetricsData *data;
+	struct buffer buffer = {0};
+
+	(void)state;
+	data = unpack(&buffer);
+	resource = data->resource_metrics[0]->resource;
+	assert_int_equal(resource->n_attributes, 2);
+	assert_string_equal(resource->attributes[0]->value->string_value, "keyhole");
+	assert_null(find(data, "keyhole.queue_bytes"));
+	otlp_metrics__metrics_data__free_unpacked(data, NULL);
+	snprintf(figures.host, sizeof(figures.host), "a-host");
+	data = unpack(&buffer);
+	resource = data->resource_metrics[0]->resource;
+	assert_int_equal(resource->n_attributes, 4);
+	assert_string_equal(resource->attributes[3]->key, "host.name");
+	assert_string_equal(resource->attributes[3]->value->string_value, "a-host");
+	otlp_metrics__metrics_data__free_unpacked(data, NULL);
+	buffer_release(&buffer);
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static void test_metrics__a_count_never_falls(void **state)
@@ -251,6 +342,7 @@ static void test_metrics__no_counters(void **state)
 		{.begun = 0, .cpus = 0},
 		{.begun = 0, .cpus = UINT64_MAX},
 		{.begun = UINT64_MAX, .cpus = 1},
+		{.begun = 0, .cpus = 1, .host = {[0 ... CONFIG_HOST_BYTES - 1] = 'a'}},
 	};
 
 	(void)state;
@@ -269,6 +361,8 @@ int main(void)
 		cmocka_unit_test_setup(test_metrics__page_of_prometheus, setup),
 		cmocka_unit_test_setup(test_metrics__page_of_openmetrics, setup),
 		cmocka_unit_test_setup(test_metrics__page_of_an_agent_without_a_server, setup),
+		cmocka_unit_test_setup(test_metrics__sums_and_gauges_of_otlp, setup),
+		cmocka_unit_test_setup(test_metrics__resource_of_otlp, setup),
 		cmocka_unit_test_setup(test_metrics__a_count_never_falls, setup),
 		cmocka_unit_test_setup(test_metrics__counters_of_all_cpus, setup),
 		cmocka_unit_test_setup(test_metrics__no_counters, setup),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clients of the page of metrics ask for. */
+/* Requests of clients of the page of metrics. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
