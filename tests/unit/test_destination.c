@@ -365,18 +365,18 @@ static void test_destination__path_of_metrics(void **state)
 {
 	static const struct {
 		const char *url, *path;
-	} rows[] = {
+	} cases[] = {
 		{"http://x", "/v1/metrics"},
 		{"http://x/", "/v1/metrics"},
 		{"http://x/a/v1development/profiles", "/a/v1/metrics"},
 		{"http://x/of/profiles", "/v1/metrics"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		setup(state);
-		assert_null(destination_set_endpoint(&destination, rows[i].url));
+		assert_null(destination_set_endpoint(&destination, cases[i].url));
 		assert_null(destination_finish(&destination));
-		assert_string_equal(destination.endpoint.metrics_path, rows[i].path);
+		assert_string_equal(destination.endpoint.metrics_path, cases[i].path);
 	}
 	setup(state);
 	assert_null(destination_set_base(&destination, "http://x/base/"));
@@ -407,7 +407,7 @@ int main(void)
 		TEST(proxies),
 		TEST(the_file),
 		TEST(no_file),
-		cmocka_unit_test_setup(test_destination__path_of_metrics, setup),
+		TEST(path_of_metrics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
