@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A log message is one line, "what: object: reason". A confined process logs over its channel. */
+/*
+ * A log message is one line, "what: object: reason". A confined process logs over its channel.
+ * Lines that repeat are left out and counted (log_limit.h).
+ */
 #ifndef KEYHOLE_IPC_LOG_H
 #define KEYHOLE_IPC_LOG_H
 
@@ -10,10 +13,28 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
+enum log_form {
+	LOG_TEXT,    /* "keyhole: what: object: reason" */
+	LOG_JOURNAL, /* the same behind the priority, "<3>", as of sd-daemon(3) */
+	LOG_JSON     /* an object a line: time, level, process, message, left_out */
+};
+
+/* The variable by which the loader tells its helpers of the form. */
+#define LOG_VARIABLE "KEYHOLE_LOG"
+
 struct message_log;
 
-/* Sets the name of this process and the limit. Lines of levels above the limit are dropped. */
+/*
+ * Sets the name of this process and the limit. Lines of levels above the limit are dropped. The
+ * form is that of LOG_VARIABLE, else LOG_TEXT.
+ */
 void log_init(const char *process, enum log_level limit);
+
+/* Sets the form for this process, and for those that it starts from now on. */
+void log_choose(enum log_form form);
+/* Chooses LOG_JOURNAL where standard error is the journal's (systemd.exec(5), $JOURNAL_STREAM). */
+void log_find_journal(void);
+enum log_form log_chosen(void);
 
 /* Gives each later line to a sink, with the owner (borrowed). NULL: lines go to standard error. */
 void log_to(void (*sink)(void *owner, const struct message_log *line), void *owner);

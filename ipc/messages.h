@@ -79,10 +79,11 @@ struct message_ready {
 #define OPTIONS_OTLP_COMPAT   2048u /* no value that only the newest receivers know */
 #define OPTIONS_AGENT	      1024u /* profiles go to a server, or into a folder */
 #define OPTIONS_METRICS	      4096u /* the agent tells of itself */
+#define OPTIONS_LOG_JSON      8192u /* log lines are objects of JSON */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  8191u /* all of them */
-#define OPTIONS_EVERY_MAX 255u	/* seconds between the profiles of a stream */
+#define OPTIONS_FLAGS	  16383u /* all of them */
+#define OPTIONS_EVERY_MAX 255u	 /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
 enum names_kind {

@@ -63,6 +63,8 @@ static const struct {
 
 static bool is_passed_on(enum message_party party, const char *variable)
 {
+	if (!strncmp(variable, LOG_VARIABLE "=", strlen(LOG_VARIABLE "=")))
+		return true;
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
 		if (passed_on[i].party == party &&
 		    !strncmp(variable, passed_on[i].begin, strlen(passed_on[i].begin)))

@@ -122,7 +122,9 @@ int main(int argc, char **argv)
 	struct options options;
 	int r;
 
+	unsetenv(LOG_VARIABLE);
 	log_init("keyhole", LOG_LEVEL_WARNING);
+	log_find_journal();
 	if (sanitise())
 		return failed("start", "standard descriptors", -errno);
 	setenv("KEYHOLE_BUILD", KEYHOLE_VERSION, 1); /* ipc/same_build.c */
@@ -140,5 +142,7 @@ int main(int argc, char **argv)
 	if (r != OPTIONS_RECORD)
 		return r;
 	log_init("keyhole", (enum log_level)options.given.level);
+	if (options.given.flags & OPTIONS_LOG_JSON)
+		log_choose(LOG_JSON);
 	return run(&options, begun);
 }

@@ -25,6 +25,19 @@ static const char *set_flag(void *target, const char *argument, size_t flag)
 	return NULL;
 }
 
+static const char *set_log_format(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	line->options->flags &= ~OPTIONS_LOG_JSON;
+	if (!strcmp(argument, "json"))
+		line->options->flags |= OPTIONS_LOG_JSON;
+	else if (strcmp(argument, "text") != 0)
+		return "not a format of log lines; take text or json";
+	return NULL;
+}
+
 static const char *clear_flag(void *target, const char *argument, size_t flag)
 {
 	struct line *line = target;

@@ -130,6 +130,20 @@ static int end(struct committer *c, uint32_t flags)
 	return say_no_samples(c, flags, 0, c->counted.filtered);
 }
 
+/* Prints lines of text as they are, or where log lines have a structure, as log lines. */
+static void say(char *text)
+{
+	const char *line;
+
+	if (log_chosen() != LOG_JSON) {
+		screen_print(text, screen_columns(STDERR_FILENO), stderr);
+		return;
+	}
+	while ((line = strsep(&text, "\n")))
+		if (*line)
+			log_info("%s", line);
+}
+
 /* Prints the summary in one piece, so that messages of other processes cannot interrupt it. */
 static void say_summary(const struct committer *c, const struct summary *sum, bool verbose)
 {
@@ -142,7 +156,7 @@ static void say_summary(const struct committer *c, const struct summary *sum, bo
 	summary_print(sum, verbose, stream);
 	denials_print(&c->counts, stream);
 	if (fclose(stream) == 0)
-		screen_print(text, screen_columns(STDERR_FILENO), stderr);
+		say(text);
 }
 
 /* Gives the file its name, or says why not and under which name the profile stays. */
@@ -176,6 +190,20 @@ static const char *where(const struct output_file *file)
 	return file->path;
 }
 
+static void say_written(const struct committer *c, uint32_t bytes)
+{
+	const char *more = "";
+	char text[PATH_MAX + 64];
+
+	if (bytes == UINT32_MAX)
+		more = " or more";
+	snprintf(text, sizeof(text), "wrote %s (%u bytes%s)\n", where(&c->file), bytes, more);
+	if (log_chosen() == LOG_JSON)
+		say(text);
+	else
+		fputs(text, stderr);
+}
+
 /*
  * Shows the summary and names the file. Explains each failure. -ENODATA: the file has no sample and
  * gets no name.
@@ -203,8 +231,7 @@ static int commit(struct committer *c, const struct message_step *step)
 	if (!any)
 		return say_no_samples(c, step->flags, sum.lost, sum.filtered);
 	if (!c->quiet)
-		fprintf(stderr, "wrote %s (%u bytes%s)\n", where(&c->file), step->bytes,
-			step->bytes == UINT32_MAX ? " or more" : "");
+		say_written(c, step->bytes);
 	return 0;
 }
 
@@ -391,6 +418,7 @@ static int hold(struct channel *loader, char **argv)
 	if (channel_expect(loader, MESSAGE_RELEASE, INT_MAX, &message))
 		return 127;
 	unsetenv("KEYHOLE_BUILD");
+	unsetenv(LOG_VARIABLE);
 	execvp(argv[0], argv);
 	if (errno != ENOENT)
 		mend = "it must be a program that you may run";
@@ -406,6 +434,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
+	log_init("keyhole", LOG_LEVEL_INFO);
 	channel_init(&committer.loader, CHANNEL_FD, PARTY_COMMITTER, PARTY_LOADER);
 	if (strcmp(argv[1], "--") == 0)
 		return hold(&committer.loader, argv + 2);

@@ -7,12 +7,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "ipc/channel.h"
+#include "ipc/log_limit.h"
 
 /* Standard error goes into a pipe while a test runs. */
 static int capture[2], saved;
@@ -139,6 +143,105 @@ static void test_log__messages_are_checked(void **state)
 	}
 }
 
+/* ---- forms ---- */
+
+static void test_log__journal_has_priorities(void **state)
+{
+	const struct message_log line = {.level = LOG_LEVEL_WARNING, .length = 1, .text = "w"};
+
+	(void)state;
+	log_choose(LOG_JOURNAL);
+	log_error("e");
+	log_info("i");
+	assert_int_equal(log_from_message("keyhole-worker", &line), 0);
+	assert_string_equal(captured(), "<3>keyhole: e\n<6>keyhole: i\n<4>keyhole-worker: w\n");
+	/* a program that this one starts finds the form */
+	log_init("keyhole-audit", LOG_LEVEL_INFO);
+	log_error("e");
+	assert_string_equal(captured(), "<3>keyhole-audit: e\n");
+	log_choose(LOG_TEXT);
+}
+
+static void test_log__json_is_quoted(void **state)
+{
+	const char *line;
+
+	(void)state;
+	log_choose(LOG_JSON);
+	log_error("a \"b\" \\c\x01\xff");
+	line = captured();
+	assert_memory_equal(line, "{\"time\":", 8);
+	assert_non_null(strstr(line, ",\"level\":\"error\",\"process\":\"keyhole\","
+				     "\"message\":\"a \\\"b\\\" \\\\c??\",\"left_out\":0}\n"));
+	log_choose(LOG_TEXT);
+}
+
+static void test_log__finds_the_journal(void **state)
+{
+	struct stat status;
+	char stream[64];
+
+	(void)state;
+	assert_int_equal(fstat(STDERR_FILENO, &status), 0);
+	setenv("JOURNAL_STREAM", "1:2", 1);
+	log_find_journal();
+	assert_int_equal(log_chosen(), LOG_TEXT);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)status.st_dev,
+		 (uintmax_t)status.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_find_journal();
+	assert_int_equal(log_chosen(), LOG_JOURNAL);
+	unsetenv("JOURNAL_STREAM");
+	log_choose(LOG_TEXT);
+}
+
+/* ---- what repeats ---- */
+
+static void test_log__equal_lines_are_counted(void **state)
+{
+	struct log_left_out left_out;
+	static struct log_limit limit;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++)
+		assert_true(log_limit_take(&limit, "p", "same", i, &left_out));
+	for (unsigned int i = 0; i < 7; i++)
+		assert_false(log_limit_take(&limit, "p", "same", 10, &left_out));
+	assert_true(log_limit_take(&limit, "q", "same", 10, &left_out));
+	assert_true(log_limit_take(&limit, "p", "other", 10, &left_out));
+	assert_int_equal(left_out.equal, 0);
+	assert_true(log_limit_take(&limit, "p", "same", LOG_LIMIT_EQUAL_NS, &left_out));
+	assert_int_equal(left_out.equal, 7);
+	assert_int_equal(left_out.others, 0);
+}
+
+static void test_log__a_process_has_a_budget(void **state)
+{
+	static struct log_limit limit;
+	struct log_left_out left_out;
+	unsigned int written = 0;
+	char text[16];
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "%u", i);
+		written += log_limit_take(&limit, "p", text, i, &left_out);
+	}
+	assert_int_equal(written, LOG_LIMIT_LINES);
+	assert_true(log_limit_take(&limit, "q", "x", 1000, &left_out));
+	assert_true(log_limit_take(&limit, "p", "x", LOG_LIMIT_LINES_NS, &left_out));
+	assert_int_equal(left_out.others, 800);
+}
+
+static void test_log__says_how_many_more(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		log_warning("again");
+	assert_string_equal(captured(), "keyhole: again\nkeyhole: again\nkeyhole: again\n"
+					"keyhole: again\nkeyhole: again\n");
+}
+
 #define log_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -150,6 +253,12 @@ int main(void)
 		log_test(test_log__long_lines_are_cut),
 		log_test(test_log__channel_gets_a_clean_cut_line),
 		log_test(test_log__messages_are_checked),
+		log_test(test_log__journal_has_priorities),
+		log_test(test_log__json_is_quoted),
+		log_test(test_log__finds_the_journal),
+		log_test(test_log__equal_lines_are_counted),
+		log_test(test_log__a_process_has_a_budget),
+		log_test(test_log__says_how_many_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
