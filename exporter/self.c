@@ -49,6 +49,7 @@ bool self_wants(const struct message *message)
 	switch (message->head.type) {
 	case MESSAGE_PAGE_LISTENER:
 	case MESSAGE_COUNTERS:
+	case MESSAGE_CPU_TIME:
 	case MESSAGE_STATUS:
 	case MESSAGE_WORK:
 		return true;
@@ -64,6 +65,9 @@ static int take(struct self *self, struct message *message)
 		return take_listener(self, message);
 	case MESSAGE_COUNTERS:
 		return figures_map(&self->figures, &message->COUNTERS, message->fd);
+	case MESSAGE_CPU_TIME:
+		return figures_take_cpu_time(&self->figures, &message->CPU_TIME,
+					     take_fd(&message->fd));
 	case MESSAGE_STATUS:
 		figures_take_status(&self->figures, &message->STATUS);
 		return 0;

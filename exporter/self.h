@@ -26,8 +26,8 @@ void self_release(struct self *self);
 /* Returns whether self_take() takes messages of the type. */
 bool self_wants(const struct message *message);
 /*
- * Takes PAGE_LISTENER, COUNTERS, STATUS or WORK, with its descriptor. Returns 0, -EPROTO for what
- * the sender cannot have meant, or another negative errno.
+ * Takes PAGE_LISTENER, COUNTERS, CPU_TIME, STATUS or WORK, with its descriptor. Returns 0, -EPROTO
+ * for what the sender cannot have meant, or another negative errno.
  */
 int self_take(struct self *self, struct message *message);
 

@@ -2,11 +2,13 @@
 #include "loader/equip.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "generated/version.h"
+#include "ipc/guard.h"
 #include "ipc/log.h"
 #include "ipc/messages.h"
 #include "loader/failed.h"
@@ -194,6 +196,23 @@ static enum message_phase exporter_phase(const struct recording *rec)
 	return PHASE_START;
 }
 
+/*
+ * Lets the exporter see how much CPU time was used. Where some processes are chosen, or events
+ * count, the CPU time of the machine tells nothing.
+ */
+static int give_cpu_time(const struct options *options, struct channel *exporter)
+{
+	const struct message_sampling *sampling = &options->given.sampling;
+	guard_fd int fd = -1;
+
+	if (options->given.flags & OPTIONS_FEW || sampling->period)
+		return 0;
+	fd = openat(policy_proc(), "stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* then that number is not told */
+	return channel_send(exporter, MESSAGE_CPU_TIME, sampling, sizeof(*sampling), fd);
+}
+
 /* Tells an agent's exporter what it cannot count itself. */
 static int equip_figures(struct recording *rec, struct channel *exporter)
 {
@@ -205,6 +224,9 @@ static int equip_figures(struct recording *rec, struct channel *exporter)
 	tell_host(rec, counters.host);
 	r = export_counters(&rec->options->export, &counters, rec->programs.counts[COUNTS_COUNTERS],
 			    exporter);
+	if (r)
+		return r;
+	r = give_cpu_time(rec->options, exporter);
 	if (r)
 		return r;
 	return status_send(rec);

@@ -6,9 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/rows.h"
+#include "exporter/metrics/cpu_time.h"
+#include "ipc/guard.h"
 #include "ipc/time.h"
 
 #define COUNTER_WORDS (sizeof(struct counters) / sizeof(uint64_t))
@@ -25,6 +28,7 @@ void figures_init(struct figures *ret_figures)
 {
 	memset(ret_figures, 0, sizeof(*ret_figures));
 	ret_figures->own.one = 1;
+	ret_figures->cpu_time = -1;
 	ret_figures->agent_begun = ret_figures->exporter_begun = now_since_1970();
 }
 
@@ -33,6 +37,7 @@ void figures_release(struct figures *figures)
 	if (figures->rows)
 		munmap((void *)(uintptr_t)figures->rows, figures->cpus * sizeof(*figures->rows));
 	figures->rows = NULL;
+	close_fd(&figures->cpu_time);
 }
 
 int figures_map(struct figures *figures, const struct message_counters *counters, int fd)
@@ -54,6 +59,19 @@ int figures_map(struct figures *figures, const struct message_counters *counters
 	snprintf(figures->host, sizeof(figures->host), "%s", counters->host);
 	figures_update(figures);
 	figures->first = figures->sampled;
+	return 0;
+}
+
+int figures_take_cpu_time(struct figures *figures, const struct message_sampling *sampling, int fd)
+{
+	close_fd(&figures->cpu_time);
+	if (sampling->frequency == 0 || sampling->frequency > OPTIONS_FREQUENCY_MAX ||
+	    cpu_time_read(fd, &figures->first_ticks) < 0) {
+		close(fd);
+		return -EPROTO;
+	}
+	figures->cpu_time = fd;
+	figures->frequency = sampling->frequency;
 	return 0;
 }
 
@@ -117,6 +135,18 @@ static void count_limits(struct figures *figures)
 	limit[LIMIT_denied] = now->denied - first->denied;
 }
 
+static void count_expected(struct figures *figures)
+{
+	const uint64_t a_second = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t ticks;
+
+	if (figures->cpu_time < 0 || cpu_time_read(figures->cpu_time, &ticks) < 0 ||
+	    ticks < figures->first_ticks)
+		return;
+	raise(&figures->own.expected,
+	      (ticks - figures->first_ticks) * figures->frequency / a_second);
+}
+
 void figures_update(struct figures *figures)
 {
 	union {
@@ -124,6 +154,7 @@ void figures_update(struct figures *figures)
 		uint64_t word[COUNTER_WORDS];
 	} sum;
 
+	count_expected(figures);
 	if (!figures->rows)
 		return;
 	rows_add(figures->rows, figures->cpus, COUNTER_WORDS, sum.word);

@@ -20,6 +20,7 @@ struct figures_own {
 	uint64_t queue_age;		/* ns that the oldest window waits; 0: none does */
 	uint64_t pages, pages_refused;	/* requests that got the page, and that got an error */
 	uint64_t clients_dropped;	/* too slow, too many, or gone */
+	uint64_t expected;		/* samples that the CPU time stands for */
 	uint64_t pushes, pushes_failed; /* metrics sent to the server, and not */
 };
 
@@ -36,6 +37,9 @@ struct figures {
 	const struct counters *rows;
 	uint64_t cpus;
 	struct counters first; /* sums when the exporter began */
+	int cpu_time;	       /* /proc/stat; -1: not there */
+	uint32_t frequency;    /* samples a second of CPU time */
+	uint64_t first_ticks;  /* when the exporter began */
 };
 
 void figures_init(struct figures *ret_figures);
@@ -46,6 +50,8 @@ void figures_release(struct figures *figures);
  * loader cannot have meant, or the errno of mmap().
  */
 int figures_map(struct figures *figures, const struct message_counters *counters, int fd);
+/* Takes over the descriptor of /proc/stat. Returns 0, or -EPROTO as above. */
+int figures_take_cpu_time(struct figures *figures, const struct message_sampling *sampling, int fd);
 void figures_take_status(struct figures *figures, const struct message_status *status);
 /* Takes what the worker says, which may be anything. */
 void figures_take_work(struct figures *figures, const struct message_work *work);

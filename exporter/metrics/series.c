@@ -59,6 +59,8 @@ bool series_is_told(const struct series *series, const struct figures *figures)
 		return figures->has_server;
 	case WHERE_PUSH:
 		return figures->has_push;
+	case WHERE_EXPECTED:
+		return figures->cpu_time >= 0;
 	default:
 		return true;
 	}

@@ -29,7 +29,8 @@ enum metric_since {
 enum metric_where {
 	WHERE_ALWAYS,
 	WHERE_SERVER,
-	WHERE_PUSH
+	WHERE_PUSH,
+	WHERE_EXPECTED
 };
 
 struct metric {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "exporter/metrics/cpu_time.h"
 #include "exporter/metrics/figures.h"
 #include "exporter/metrics/otlp.h"
 #include "exporter/metrics/page.h"
@@ -352,6 +354,48 @@ static void test_metrics__no_counters(void **state)
 	assert_int_equal(figures.sampled.samples, 0);
 }
 
+static void test_metrics__cpu_time(void **state)
+{
+	static const char text[] = "cpu  100 20 3 4000 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+	static const char *const bad[] = {"",
+					  "cpu ",
+					  "cpu  1 2",
+					  "cpu  1 2 x 4",
+					  "cpu0 1 2 3",
+					  "cpu  1  2 3",
+					  "cpu  99999999999999999999 1 2",
+					  "intr  1 2 3"};
+	uint64_t ticks;
+
+	(void)state;
+	assert_int_equal(cpu_time_parse(text, sizeof(text) - 1, &ticks), 0);
+	assert_int_equal(ticks, 123);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(cpu_time_parse(bad[i], strlen(bad[i]), &ticks), -EBADMSG);
+}
+
+/* 250 ticks of 10 ms at 20 Hz stand for 50 samples. */
+static void test_metrics__samples_that_were_expected(void **state)
+{
+	const struct message_sampling sampling = {.frequency = 20};
+	int fd = memfd_create("stat", MFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(pwrite(fd, "cpu  100 0 0 7 ", 15, 0), 15);
+	assert_has_not(PAGE_PROMETHEUS, "samples_expected");
+	assert_int_equal(figures_take_cpu_time(&figures, &sampling, dup(fd)), 0);
+	assert_int_equal(pwrite(fd, "cpu  300 20 30 ", 15, 0), 15);
+	figures_update(&figures);
+	assert_has(PAGE_PROMETHEUS, "\nkeyhole_samples_expected_total 50\n");
+	figures_release(&figures);
+	close(fd);
+	assert_int_equal(figures_take_cpu_time(&figures, &sampling, open("/dev/null", O_RDONLY)),
+			 -EPROTO);
+	assert_int_equal(figures_take_cpu_time(&figures, &(struct message_sampling){0},
+					       open("/proc/stat", O_RDONLY)),
+			 -EPROTO);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -366,6 +410,8 @@ int main(void)
 		cmocka_unit_test_setup(test_metrics__a_count_never_falls, setup),
 		cmocka_unit_test_setup(test_metrics__counters_of_all_cpus, setup),
 		cmocka_unit_test_setup(test_metrics__no_counters, setup),
+		cmocka_unit_test(test_metrics__cpu_time),
+		cmocka_unit_test_setup(test_metrics__samples_that_were_expected, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
