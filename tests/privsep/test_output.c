@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "ipc/destination.h"
 #include "tests/privsep/privsep.h"
 
 static const struct policy_user root = {0, 0, NULL};
@@ -511,6 +513,75 @@ static void test_output__no_file_takes_windows(void **state)
 	output_abandon(&output);
 }
 
+/* ---- the page of an agent ---- */
+
+/* Returns what keyhole-output answers, with the socket in *ret_message. */
+static int ask_listener(struct output *output, const struct listener *listener,
+			struct message *ret_message)
+{
+	int file = memfd_create("listener", MFD_CLOEXEC), r;
+
+	assert_int_equal(write(file, listener, sizeof(*listener)), sizeof(*listener));
+	r = channel_send_bare(&output->channel, MESSAGE_LISTEN, file);
+	close(file);
+	if (r == 0)
+		r = channel_expect(&output->channel, MESSAGE_LISTENING, 5000, ret_message);
+	return r;
+}
+
+/* The socket is the user's, listens, and goes with keyhole-output. */
+static void test_output__makes_the_listener_of_a_page(void **state)
+{
+	const struct folder *folder = *state;
+	struct listener listener = {.family = AF_UNIX};
+	struct message message;
+	struct output output;
+	struct stat status;
+	int listens = 0;
+	socklen_t size = sizeof(listens);
+
+	snprintf(listener.path, sizeof(listener.path), "%s/socket", folder->path);
+	assert_int_equal(output_start(&output, OUTPUT_VERB_DELIVER, "the server", NULL, &user), 0);
+	assert_int_equal(ask_listener(&output, &listener, &message), 0);
+	assert_int_equal(message.LISTENING.error, 0);
+	assert_int_equal(getsockopt(message.fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size), 0);
+	assert_int_equal(listens, 1);
+	assert_true(fcntl(message.fd, F_GETFL) & O_NONBLOCK);
+	assert_int_equal(stat(listener.path, &status), 0);
+	assert_int_equal(status.st_uid, USER_ID);
+	close(message.fd);
+	output_abandon(&output);
+	assert_int_equal(stat(listener.path, &status), -1);
+}
+
+static void test_output__listens_nowhere_else(void **state)
+{
+	static const struct listener everywhere = {.family = AF_INET, .port = 9464};
+	struct message message;
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_start(&output, OUTPUT_VERB_DELIVER, "the server", NULL, &user), 0);
+	assert_int_equal(ask_listener(&output, &everywhere, &message), -EPIPE);
+	output_abandon(&output);
+}
+
+/* The rights are the user's: no socket comes where the user may not make one. */
+static void test_output__listens_with_the_users_rights(void **state)
+{
+	static const struct listener forbidden = {.family = AF_UNIX,
+						  .path = "/etc/keyhole-test-socket"};
+	struct message message;
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_start(&output, OUTPUT_VERB_DELIVER, "the server", NULL, &user), 0);
+	assert_int_equal(ask_listener(&output, &forbidden, &message), 0);
+	assert_int_equal(message.LISTENING.error, -EACCES);
+	assert_int_equal(message.fd, -1);
+	output_abandon(&output);
+}
+
 static void test_output__reasons(void **state)
 {
 	const struct folder *folder = *state;
@@ -577,6 +648,9 @@ int main(void)
 		output_test(test_output__a_stream_makes_no_file),
 		output_test(test_output__a_window_gets_a_file),
 		output_test(test_output__no_file_takes_windows),
+		output_test(test_output__makes_the_listener_of_a_page),
+		output_test(test_output__listens_nowhere_else),
+		output_test(test_output__listens_with_the_users_rights),
 		output_test(test_output__reasons),
 		output_test(test_output__root_without_sudo),
 		output_test(test_output__standard_output_is_not_a_file),
