@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   &number);
 	destination_add_headers(&destination, text);
 	destination_set_proxy(&destination, text);
+	destination_set_page(&destination, text);
 	if (!destination_set_endpoint(&destination, text))
 		destination_finish(&destination);
 	check_headers(&destination);
