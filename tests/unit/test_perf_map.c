@@ -105,6 +105,18 @@ static void test_perf_map__marks_of_compilers(void **state)
 	check_strip("[a]", "[a]");
 	check_strip("JS:*", "JS:*");
 	check_strip("Builtin:*x", "Builtin:*x");
+	check_strip("[JIT] Object#leaf", "Object#leaf");
+	check_strip("[JIT] ", "[JIT] ");
+	check_strip("JIT$C::leaf", "C::leaf");
+	check_strip("JIT$$exception_handler", "JIT$$exception_handler");
+	check_strip("JIT$", "JIT$");
+	check_strip("TRACE-12$leaf$345", "leaf");
+	check_strip("TRACE-1$/srv/a.php$3", "/srv/a.php");
+	check_strip("TRACE-1$leaf", "leaf");
+	check_strip("TRACE-1$$12", "$12");
+	check_strip("TRACE-$leaf$2", "TRACE-$leaf$2");
+	check_strip("TRACE-1$", "TRACE-1$");
+	check_strip("TRACE-1", "TRACE-1");
 	check_strip("", "");
 }
 

@@ -99,11 +99,68 @@ static size_t strip_word(const char *name, size_t bytes)
 	return at - 1;
 }
 
+static bool begins(const char *name, size_t bytes, const char *start)
+{
+	return bytes > strlen(start) && memcmp(name, start, strlen(start)) == 0;
+}
+
+static size_t skip_digits(const char *name, size_t bytes, size_t at)
+{
+	while (at < bytes && name[at] >= '0' && name[at] <= '9')
+		at++;
+	return at;
+}
+
+/* Returns the bytes of a mark of Ruby's or PHP's compiler: "[JIT] f", "JIT$f", "TRACE-1$f$12". */
+static size_t prefix_bytes(const char *name, size_t bytes)
+{
+	static const char ruby[] = "[JIT] ", php[] = "JIT$", trace[] = "TRACE-";
+	size_t at;
+
+	if (begins(name, bytes, ruby))
+		return sizeof(ruby) - 1;
+	if (begins(name, bytes, php) && name[sizeof(php) - 1] != '$') /* one of its stubs */
+		return sizeof(php) - 1;
+	if (!begins(name, bytes, trace))
+		return 0;
+	at = skip_digits(name, bytes, sizeof(trace) - 1);
+	if (at == sizeof(trace) - 1 || at + 1 >= bytes || name[at] != '$')
+		return 0;
+	return at + 1;
+}
+
+/* Returns the bytes without the line in which a trace of PHP begins. */
+static size_t strip_line(const char *name, size_t bytes)
+{
+	size_t at = bytes;
+
+	while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+		at--;
+	if (at < 2 || at == bytes || name[at - 1] != '$')
+		return bytes;
+	return at - 1;
+}
+
+static size_t strip_prefix(char *name, size_t bytes)
+{
+	const size_t mark = prefix_bytes(name, bytes);
+	const bool is_trace = mark > 0 && name[0] == 'T';
+
+	if (mark == 0)
+		return bytes;
+	bytes -= mark;
+	memmove(name, name + mark, bytes);
+	if (is_trace)
+		return strip_line(name, bytes);
+	return bytes;
+}
+
 size_t perf_map_strip(char *name, size_t bytes)
 {
 	const size_t at = strlen(V8_START);
 	size_t marked;
 
+	bytes = strip_prefix(name, bytes);
 	if (bytes <= at || memcmp(name, V8_START, at) != 0)
 		return strip_word(name, bytes);
 	marked = mark_bytes(name + at, bytes - at);

@@ -24,8 +24,8 @@ int perf_map_parse(const void *line, size_t size, struct perf_map_line *ret_line
 
 /*
  * Takes the mark of the compiler out of a name, so that a function has one name. V8's "JS:*f"
- * becomes "JS:f", and "f()[Tier1]" of .NET becomes "f()". Changes the bytes in place, and returns
- * their new number.
+ * becomes "JS:f", and "f()[Tier1]" of .NET becomes "f()". "[JIT] f" of Ruby, and "JIT$f" and
+ * "TRACE-1$f$12" of PHP become "f". Changes the bytes in place, and returns their new number.
  */
 size_t perf_map_strip(char *name, size_t bytes);
 
