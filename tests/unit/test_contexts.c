@@ -328,7 +328,7 @@ static void test_contexts__variables(void **state)
 }
 
 /* After one such answer nobody asks about the variables of any process. */
-/* Of equal keys that of a control group stays, which the process did not choose. */
+/* The value of a control group stays: the process did not choose it. */
 static void test_contexts__cgroups(void **state)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
