@@ -35,6 +35,7 @@ GOLDEN = {
         ("inherited", "*"): (3, 3, "standard input, output and error of who started it"),
         ("memfd", "rw"): (0, 1, "kernel symbols, given to the worker"),
         ("file", "w"): (1, 1, "the temporary output, given to the exporter"),
+        ("file", "r"): (1, 1, "the list of CPUs that are online"),
         ("file", "rw"): (0, 1, "without a name, for samples beyond memory, given to the worker"),
         ("signalfd", "rw"): (1, 1, "the signals that would end keyhole"),
         ("socket", "rw"): (8, 9, "three or four children, four spawners, the committer"),

@@ -574,6 +574,47 @@ static void test_context__variables(void **state)
 	end_copy(pid);
 }
 
+/* ---- control groups ---- */
+
+static int ask_cgroups(struct child *child, pid_t pid, char *ret_text, size_t size)
+{
+	const struct message_maps request = {.pid = (uint32_t)pid, .thread = (uint32_t)pid};
+	struct message message;
+	ssize_t length;
+
+	assert_int_equal(
+		channel_send(&child->worker, MESSAGE_CGROUPS, &request, sizeof(request), -1), 0);
+	assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, &message), 1);
+	assert_int_equal(message.head.type, MESSAGE_CGROUPS_REPLY);
+	assert_int_equal(message.fd >= 0, message.CGROUPS_REPLY.error == 0);
+	if (message.fd < 0)
+		return message.CGROUPS_REPLY.error;
+	assert_int_equal(fcntl(message.fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	length = read(message.fd, ret_text, size - 1);
+	assert_true(length >= 0);
+	ret_text[length] = '\0';
+	close(message.fd);
+	return 0;
+}
+
+static void test_context__cgroups(void **state)
+{
+	struct child child;
+	char text[4096];
+
+	(void)state;
+	start_broker(&child, segments);
+	follow(getpid(), 0);
+	assert_int_equal(ask_cgroups(&child, getpid(), text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "0::/"));
+	follow(getpid(), 1);
+	assert_int_equal(ask_cgroups(&child, getpid(), text, sizeof(text)), -EACCES);
+	follow(getpid(), 0);
+	assert_int_equal(ask_cgroups(&child, 1, text, sizeof(text)), -ENOENT);
+	assert_int_equal(ask_cgroups(&child, 0, text, sizeof(text)), -EINVAL);
+	child_stop(&child);
+}
+
 static void test_context__no_set_id_program(void **state)
 {
 	static const struct message_grant_rule rule = {{GRANT_RULE_VARIABLE}, "OTEL_SERVICE_NAME"};
@@ -644,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_context__memory_of_a_userfaultfd),
 		cmocka_unit_test(test_context__policy),
 		cmocka_unit_test(test_context__variables),
+		cmocka_unit_test(test_context__cgroups),
 		cmocka_unit_test(test_context__no_set_id_program),
 		cmocka_unit_test(test_context__odd_rules),
 	};
