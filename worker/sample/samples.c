@@ -195,6 +195,7 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 static void add_details(struct samples *samples, const struct held *held,
 			const struct process *process, struct profile_sample *sample)
 {
+	samples->counts.context[held->head.context]++;
 	sample->cpu = held->head.cpu + 1u;
 	sample->link = add_link(samples, held);
 	if (process)
@@ -404,7 +405,6 @@ static void enter(struct samples *samples, struct held *held, const struct proce
 		samples->counts.kernel_cut++;
 	if (head->runtime < SAMPLES_RUNTIMES)
 		samples->counts.runtime[head->runtime]++;
-	samples->counts.context[head->context]++;
 	stack_make(&samples->stack, head, held->frame, process);
 	prove(samples, head);
 	if (samples->stack.failed || add_sample(samples, held, process) < 0)
