@@ -151,8 +151,9 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
 /* ---- mappings of a process ------------------------------------------------------------------
  *
  * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
- * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. A block is
- * 64-byte aligned and within one segment.
+ * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. Last comes a
+ * struct thread_context, where PROCESS_SLOT_CONTEXT says so. A block is 64-byte aligned and within
+ * one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
@@ -179,7 +180,7 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * The place of a process's block: open addressing, linear probing from process_slot_hash(pid).
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
- *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flag | version << 38
+ *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flags (2 bits) | version << 39
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
  * key, block, key. Within one key, the worker replaces `block` by one store. The version changes
  * whenever an address of the process changes its meaning; a new mapping does not change the
@@ -201,10 +202,13 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * cut_no_room, and so is an address in a pending mapping.
  */
 #define PROCESS_SLOT_INCOMPLETE (1ull << 37)
+#define PROCESS_SLOT_CONTEXT	(1ull << 38) /* the block has a struct thread_context */
 
-#define PROCESS_SLOT_GONE (~0ull)
-#define PROCESS_PID_BITS  22u
-#define PROCESS_PID_MAX	  ((1u << PROCESS_PID_BITS) - 1)
+#define PROCESS_SLOT_VERSION_SHIFT 39 /* 25 bits */
+#define PROCESS_SLOT_VERSION_MAX   ((1u << 25) - 1)
+#define PROCESS_SLOT_GONE	   (~0ull)
+#define PROCESS_PID_BITS	   22u
+#define PROCESS_PID_MAX		   ((1u << PROCESS_PID_BITS) - 1)
 
 _Static_assert(PROCESS_SLOTS <= 4096 && (PROCESS_SLOTS & (PROCESS_SLOTS - 1)) == 0 &&
 		       PROCESS_PROBES <= PROCESS_SLOTS,
@@ -230,11 +234,11 @@ static inline u32 process_slot_hash(u32 pid)
 }
 static inline u64 process_slot_block(u32 block, u32 count, u64 version)
 {
-	return (u64)(block >> 4) | (u64)count << 24 | version << 38;
+	return (u64)(block >> 4) | (u64)count << 24 | version << PROCESS_SLOT_VERSION_SHIFT;
 }
 static inline u64 process_slot_version(u64 block)
 {
-	return block >> 38;
+	return block >> PROCESS_SLOT_VERSION_SHIFT;
 }
 
 /* ---- runtimes of languages ------------------------------------------------------------------
@@ -282,6 +286,31 @@ struct runtime_root {
 	u32 steps;
 	s32 offset[RUNTIME_STEPS_MAX];
 };
+
+/*
+ * Where a process has the OpenTelemetry context of the current thread (OTEP 4947): the way to a
+ * thread-local variable, and from there to a record. A record begins with 16 bytes of a trace, 8
+ * bytes of a span, and a byte that is 1. Where the ids are 0 or that byte is not 1, there is none.
+ */
+struct thread_context {
+	struct runtime_root root; /* `pc` is an address */
+	u64 pad[4];
+};
+_Static_assert(sizeof(struct thread_context) == 64, "one cache line");
+#define CONTEXT_RECORD_BYTES 25u
+#define CONTEXT_WORDS	     3u /* of a trace, 2, and of a span, as bytes lie in memory */
+
+/* The fate of a sample's context. BPF has looked for one from CONTEXT_NONE on. */
+enum context_result {
+	CONTEXT_NOT_PUBLISHED, /* by the process */
+	CONTEXT_NOT_GRANTED,
+	CONTEXT_DENIED,	   /* by a rule about the process's cgroup */
+	CONTEXT_OVERDRAWN, /* as much as the grant allows was taken */
+	CONTEXT_NOT_NOW,   /* a kept sample, whose thread goes on meanwhile */
+	CONTEXT_NONE,	   /* the thread has none at this moment, or it cannot be read */
+	CONTEXT_TAKEN
+};
+#define CONTEXT_RESULTS (CONTEXT_TAKEN + 1)
 
 #define RUNTIME_INDEX	    1u /* `instruction` is a u32, no pointer */
 #define RUNTIME_BORDER_SHOW 2u /* a border is a frame too, the outermost one of its activation */
@@ -500,7 +529,7 @@ _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 #define RECORD_KERNEL_FRAMES_MAX 127u
 #endif
 #ifndef RECORD_BYTES_MAX
-#define RECORD_BYTES_MAX 27712u
+#define RECORD_BYTES_MAX 27776u
 #endif
 #ifndef RECORD_RUNTIME_WORDS_MAX
 #define RECORD_RUNTIME_WORDS_MAX 2304u
@@ -536,14 +565,26 @@ struct record {
 	u8 flags;  /* RECORD_FLAG_* */
 	u16 runtime_words;
 	u8 runtime; /* enum runtime_result */
-	u8 pad[5];
-	/* u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words] */
+	u8 context; /* enum context_result */
+	u8 pad[4];
+	/*
+	 * u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words];
+	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]
+	 */
 };
 _Static_assert(sizeof(struct record) == 64, "record head");
-_Static_assert(sizeof(struct record) + 8 * (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX +
-					    RECORD_RUNTIME_WORDS_MAX) <=
-		       RECORD_BYTES_MAX,
+#define RECORD_WORDS_MAX \
+	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS)
+_Static_assert(sizeof(struct record) + 8 * RECORD_WORDS_MAX <= RECORD_BYTES_MAX,
 	       "a full record fits");
+
+/* Returns the number of words behind the head. */
+static inline u64 record_words(const struct record *record)
+{
+	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words;
+
+	return record->context == CONTEXT_TAKEN ? words + CONTEXT_WORDS : words;
+}
 
 static inline u64 record_commit(u64 position, u64 bytes)
 {
@@ -848,6 +889,9 @@ _Static_assert(sizeof(struct event_code) == 10488, "struct event_code");
  *   listed  bytes of words of lists, and 8 for each list: 32 MiB at once, 15.6 MB a second
  *           (937.5 MB a minute)
  *
+ * A grant of GRANT_OF_CONTEXT is for the contexts of threads alone: `told` counts CONTEXT_COST for
+ * each look.
+ *
  * CPUs that look at once may each take one more event or list.
  */
 struct grant {
@@ -855,6 +899,8 @@ struct grant {
 	u32 uid;      /* of the process that was looked at */
 	u32 stranger; /* 1: it was outside the first process's user namespace */
 };
+#define GRANT_OF_CONTEXT   (1ull << 63) /* in a key, with the family: no family has this bit */
+#define CONTEXT_COST	   32u
 #define GRANT_TOLD_BYTES   (4u << 20) /* at once */
 #define GRANT_TOLD_NS	   1024u      /* for a byte */
 #define GRANT_LISTED_BYTES (32u << 20)

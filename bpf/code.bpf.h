@@ -151,17 +151,17 @@ INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
 	return mark * TOLD_FACTOR | 1;
 }
 
-INLINE int send_code(struct scratch *scratch, struct grant *grant, u64 code, u64 fingerprint)
+INLINE int send_code(struct scratch *scratch, u64 code, u64 fingerprint)
 {
 	const u32 small = EVENT_CODE_SHORT_BYTES, large = sizeof(struct event_code);
-	u64 last = last_bytes(&scratch->walk.list, code);
+	u64 last = last_bytes(&scratch->walk.list, code), family = scratch->sample.family;
 
 	if (events_half_full())
 		return 0;
 	if (last <= LAST_SHORT)
-		return grant_tell(grant, small) &&
+		return grant_tell(family, small) &&
 		       send_event(scratch, code, fingerprint, last, small);
-	return grant_tell(grant, large) && send_event(scratch, code, fingerprint, last, large);
+	return grant_tell(family, large) && send_event(scratch, code, fingerprint, last, large);
 }
 
 /* In a mark: no caller had a name for the code yet. Another caller may have one. */
@@ -200,14 +200,10 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 		if (*told == mark)
 			return 0;
 	}
-	struct grant *grant = grant_of(scratch);
-
-	if (!grant)
-		return 0;
 	if (scratch->walk.list.told <= TOLD_CODE_SAMPLE - TOLD_CODE_ALWAYS &&
 	    bpf_ktime_get_ns() + TOLD_CODE_LEAVES_NS > scratch->walk.deadline)
 		return 0;
-	if (!send_code(scratch, grant, code, fingerprint))
+	if (!send_code(scratch, code, fingerprint))
 		return 0;
 	*told = mark;
 	scratch->walk.list.told--;

@@ -136,8 +136,6 @@ INLINE struct record *record_of(struct scratch *scratch)
 	return ring ? (struct record *)(ring + at) : NULL;
 }
 
-#define RECORD_WORDS_MAX (RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX)
-
 /* Stores the walk's next frame behind the kernel frames, or behind a list that came first. */
 INLINE int walk_emit(struct walk *walk, u64 frame)
 {

@@ -70,13 +70,33 @@ GLOBAL int grant_end_list(void)
 	return 0;
 }
 
-/* Takes the bytes of an event. Returns 0 when there is no room for them. */
-INLINE int grant_tell(struct grant *grant, u64 bytes)
+/*
+ * Takes the bytes of an event, or of a look, from the grant of a key. Returns 1, or 0 when there is
+ * no room for them, or no grant.
+ */
+GLOBAL int grant_tell(u64 key, u64 bytes)
 {
-	if (!account_has(&grant->told, GRANT_TOLD_KEPT, bytes * GRANT_TOLD_NS))
+	struct grant *grant = bpf_map_lookup_elem(&grants, &key);
+	u64 cost = bytes * GRANT_TOLD_NS;
+
+	if (!grant || !account_has(&grant->told, GRANT_TOLD_KEPT, cost))
 		return 0;
-	account_take(&grant->told, bytes * GRANT_TOLD_NS);
+	account_take(&grant->told, cost);
 	return 1;
+}
+
+/* Pays for a look at the context of a thread. Returns CONTEXT_NONE, or why BPF must not look. */
+INLINE u32 grant_context(struct scratch *scratch)
+{
+	u64 key = scratch->sample.family | GRANT_OF_CONTEXT;
+
+	if (!bpf_map_lookup_elem(&grants, &key))
+		return CONTEXT_NOT_GRANTED;
+	if (denies_memory())
+		return CONTEXT_DENIED;
+	if (!grant_tell(key, CONTEXT_COST))
+		return CONTEXT_OVERDRAWN;
+	return CONTEXT_NONE;
 }
 
 #endif

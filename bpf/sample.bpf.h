@@ -29,6 +29,7 @@
 #include "bpf/keep.bpf.h"
 #include "bpf/late.bpf.h"
 #include "bpf/life.bpf.h"
+#include "bpf/walk/context.bpf.h"
 #include "bpf/walk/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -190,16 +191,17 @@ INLINE void set_registers(struct walk *walk, const u64 *regs)
 }
 
 /*
- * Finds the published mappings of (pid, generation) for the walk. Returns REASON_COUNT, or the
- * reason why there are none.
+ * Finds the published mappings of (pid, generation), and puts what the slot says into walk->slot.
+ * Returns REASON_COUNT, or the reason why there are none.
  */
-INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
+GLOBAL int find_block(u32 pid, u64 generation)
 {
+	struct walk *walk = walk_state();
 	u32 zero = 0, hash = process_slot_hash(pid);
 	struct process_table *table = bpf_map_lookup_elem(&processes, &zero);
 	u64 want = process_slot_key(pid, generation), taken = 1;
 
-	if (!table || !generation)
+	if (!walk || !table || !generation)
 		return REASON_cut_not_ready;
 	NOT_UNROLLED
 	for (u32 i = 0; i < PROCESS_PROBES; i++) {
@@ -215,13 +217,21 @@ INLINE u32 find_block(struct walk *walk, u32 pid, u64 generation, u64 family)
 		block = slot->block;
 		if (slot->key != want) /* reused between the two loads */
 			return REASON_cut_not_ready;
-		walk->block = (u32)(block & 0xffffff) << 4;
-		walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
-		walk->incomplete = (block & PROCESS_SLOT_INCOMPLETE) != 0;
-		walk->seed = cache_seed(family, process_slot_version(block), walk->multiplier);
-		return walk->block ? REASON_COUNT : REASON_cut_no_room;
+		walk->slot = block;
+		return block & 0xffffff ? REASON_COUNT : REASON_cut_no_room;
 	}
 	return taken ? REASON_cut_no_slot : REASON_cut_not_ready;
+}
+
+/* Takes what a slot says of the block. */
+INLINE void use_block(struct walk *walk, u64 family)
+{
+	u64 block = walk->slot;
+
+	walk->block = (u32)(block & 0xffffff) << 4;
+	walk->mappings = block >> 24 & BLOCK_MAPPINGS_MAX;
+	walk->incomplete = (block & PROCESS_SLOT_INCOMPLETE) != 0;
+	walk->seed = cache_seed(family, process_slot_version(block), walk->multiplier);
 }
 
 /*
@@ -241,9 +251,13 @@ GLOBAL int find_mappings(void)
 	scratch->walk.multiplier = cache_multiplier + 2 * (u64)scratch->epoch;
 	NOT_UNROLLED
 	for (u32 i = 0; i < 2; i++) {
-		u32 found = find_block(&scratch->walk, pid, number, sample->family);
+		u32 found = find_block(pid, number);
 
-		if (found == REASON_COUNT || (i == 0 && found == REASON_cut_no_room))
+		if (found == REASON_COUNT) {
+			use_block(&scratch->walk, sample->family);
+			return found;
+		}
+		if (i == 0 && found == REASON_cut_no_room)
 			return found;
 		if (i == 0)
 			reason = found;
@@ -330,6 +344,37 @@ INLINE void stack_and_list(struct scratch *scratch)
 	}
 }
 
+/* Stores the context behind all other words. */
+INLINE int context_store(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+	struct record *record = record_of(scratch);
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + walk->list.words;
+
+	if (!record)
+		return 0;
+	at = BOUND(at, RECORD_WORDS_MAX - CONTEXT_WORDS + 1);
+	__builtin_memcpy((u64 *)(record + 1) + at, walk->list.memory, CONTEXT_WORDS * 8);
+	walk->context_words = CONTEXT_WORDS;
+	walk->context = CONTEXT_TAKEN;
+	return 0;
+}
+
+/* Takes the context of the thread, where the process publishes contexts. */
+GLOBAL int context_part(void)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch || !(scratch->walk.slot & PROCESS_SLOT_CONTEXT))
+		return 0;
+	struct walk *walk = &scratch->walk;
+
+	walk->context = scratch->kept ? CONTEXT_NOT_NOW : grant_context(scratch);
+	if (walk->context != CONTEXT_NONE || context_take(walk) != CONTEXT_TAKEN)
+		return 0;
+	return context_store(scratch);
+}
+
 /* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
@@ -358,6 +403,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 		reason = find_mappings();
 	if (reason == REASON_COUNT) {
 		stack_and_list(scratch);
+		context_part();
 		if (walk->reason == REASON_cut_no_mapping &&
 		    sample->record.time - sample->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
@@ -395,8 +441,8 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 {
 	struct walk *walk = &scratch->walk;
 	const struct record *head = &scratch->sample.record;
-	u64 bytes =
-		sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames + walk->list.words);
+	u64 bytes = sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames +
+					   walk->list.words + walk->context_words);
 
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
@@ -410,6 +456,7 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	record->user_frames = walk->frames;
 	record->runtime_words = walk->list.words;
 	record->runtime = walk->list.result;
+	record->context = walk->context;
 	record->reason = reason;
 	if (walk->before)
 		record->flags = head->flags | RECORD_FLAG_LIST_FIRST;

@@ -33,6 +33,7 @@ struct profile {
 	struct intern *inlined;	  /* struct profile_line[] */
 	struct intern *cgroups;	  /* struct profile_cgroup */
 	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
+	struct intern *links;	  /* struct profile_link */
 	struct process_list processes;
 	struct profile_object *objects;
 	struct location_list locations;
@@ -58,11 +59,12 @@ struct profile *profile_new(void)
 	profile->inlined = intern_new();
 	profile->cgroups = intern_new();
 	profile->cgroup_ids = map_new();
+	profile->links = intern_new();
 	profile->spill.fd = -1;
 	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
 	    sample_list_init(&profile->samples) < 0 || process_list_init(&profile->processes) < 0 ||
 	    !profile->strings || !profile->functions || !profile->inlined || !profile->cgroups ||
-	    !profile->cgroup_ids) {
+	    !profile->cgroup_ids || !profile->links) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -78,6 +80,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->inlined);
 	intern_free(profile->cgroups);
 	map_free(profile->cgroup_ids);
+	intern_free(profile->links);
 	process_list_release(&profile->processes);
 	free(profile->objects);
 	location_list_release(&profile->locations);
@@ -384,6 +387,29 @@ struct profile_process profile_process_get(const struct profile *profile, uint32
 	return process_list_get(&profile->processes, id);
 }
 
+uint32_t profile_link_add(struct profile *profile, const struct profile_link *link)
+{
+	uint32_t id = intern_find(profile->links, link, sizeof(*link));
+
+	if (id || intern_count(profile->links) > PROFILE_LINKS_MAX)
+		return id;
+	id = intern_add(profile->links, link, sizeof(*link));
+	if (id == INTERN_FAILED)
+		return 0;
+	return id;
+}
+
+struct profile_link profile_link_get(const struct profile *profile, uint32_t id)
+{
+	struct profile_link link = {0};
+	size_t size;
+	const void *bytes = intern_get(profile->links, id, &size);
+
+	if (size == sizeof(link))
+		memcpy(&link, bytes, size);
+	return link;
+}
+
 void profile_spill_to(struct profile *profile, int fd)
 {
 	profile->spill.fd = fd;
@@ -461,25 +487,29 @@ struct profile_sample profile_sample_get(const struct profile *profile, size_t i
 int profile_forget_samples(struct profile *profile)
 {
 	struct intern *cgroups = intern_new();
+	struct intern *links = intern_new();
 	struct map *cgroup_ids = map_new();
 	struct stack_list stacks;
 	struct sample_list samples;
 	struct process_list processes = {0};
 
-	if (!cgroups || !cgroup_ids || process_list_init(&processes) < 0 ||
+	if (!cgroups || !cgroup_ids || !links || process_list_init(&processes) < 0 ||
 	    stack_list_init(&stacks) < 0 || sample_list_init(&samples) < 0) {
+		intern_free(links);
 		intern_free(cgroups);
 		map_free(cgroup_ids);
 		process_list_release(&processes);
 		return -ENOMEM;
 	}
 	intern_free(profile->cgroups);
+	intern_free(profile->links);
 	process_list_release(&profile->processes);
 	map_free(profile->cgroup_ids);
 	stack_list_release(&profile->stacks);
 	sample_list_release(&profile->samples);
 	moment_list_release(&profile->moments);
 	profile->cgroups = cgroups;
+	profile->links = links;
 	profile->processes = processes;
 	profile->moments_dropped = 0;
 	profile->cgroup_ids = cgroup_ids;

@@ -69,6 +69,15 @@ struct profile_location {
 	bool converted;	   /* the recorder has put that address in place of an offset in a file */
 };
 
+/* A span, of OpenTelemetry's traces: ids as bytes, most significant first. */
+struct profile_link {
+	uint8_t trace[16], span[8];
+};
+/* At most PROFILE_LINKS_MAX are kept. */
+#ifndef PROFILE_LINKS_MAX
+#define PROFILE_LINKS_MAX 131072u
+#endif
+
 struct profile_sample { /* a number of equal samples */
 	uint32_t pid, tid;
 	uint32_t process_name; /* string: name of the process's main thread or program */
@@ -76,7 +85,8 @@ struct profile_sample { /* a number of equal samples */
 	uint32_t stack;
 	uint32_t reason;  /* enum sample_reason of bpf/abi.h */
 	uint32_t process; /* id of profile_process_get(); 0: not known, or not asked for */
-	uint32_t cpu; /* its number + 1, up to PROFILE_CPUS_MAX; 0: not known, or not asked for */
+	uint32_t cpu;  /* its number + 1, up to PROFILE_CPUS_MAX; 0: not known, or not asked for */
+	uint32_t link; /* id of profile_link_get(): in which the thread was; 0: none, not known */
 	uint64_t cgroup; /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
 	uint64_t count;
 	uint64_t base; /* of a difference: the count in the older profile */
@@ -281,6 +291,11 @@ uint32_t profile_process_add(struct profile *profile, const struct profile_proce
 /* Returns zeros for an id that is not known. */
 struct profile_process profile_process_get(const struct profile *profile, uint32_t id);
 
+/* Adds a link for samples, and returns its id. Returns 0 beyond the limit or without memory. */
+uint32_t profile_link_add(struct profile *profile, const struct profile_link *link);
+/* Returns zeros for an id that is not known. */
+struct profile_link profile_link_get(const struct profile *profile, uint32_t id);
+
 /* Adds sample->count (usually 1) and sample->base to an equal sample. Returns 0 or -ENOMEM. */
 int profile_sample_add(struct profile *profile, const struct profile_sample *sample);
 /* Adds a sample as profile_sample_add() does, and keeps its time or counts the time as dropped. */
@@ -305,8 +320,8 @@ void profile_spill_to(struct profile *profile, int fd);
 uint64_t profile_spilled(const struct profile *profile, int *ret_error);
 
 /*
- * Removes stacks, samples, their times, cgroups and processes, and keeps all else. Returns 0, or
- * -ENOMEM without any change.
+ * Removes stacks, samples, their times, cgroups, processes and links, and keeps all else. Returns
+ * 0, or -ENOMEM without any change.
  */
 int profile_forget_samples(struct profile *profile);
 

@@ -220,6 +220,14 @@ static int copy_process(struct copy *copy, uint32_t *id)
 	return 0;
 }
 
+static void copy_link(struct copy *copy, uint32_t *id)
+{
+	const struct profile_link link = profile_link_get(copy->from, *id);
+
+	if (*id)
+		*id = profile_link_add(copy->to, &link);
+}
+
 static int copy_sample(struct copy *copy, struct profile_sample sample)
 {
 	int r;
@@ -236,6 +244,7 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 	r = copy_process(copy, &sample.process);
 	if (r < 0)
 		return r;
+	copy_link(copy, &sample.link);
 	sample.stack = ids_get(&copy->stacks, sample.stack);
 	return profile_sample_append(copy->to, &sample);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/intern.h"
 
 /* Equal samples have equal keys. */
 struct key {
@@ -15,7 +16,8 @@ struct key {
 	uint32_t process : 14;
 	uint32_t cpu : 11;
 	uint32_t reason : 7;
-	uint64_t cgroup;
+	uint32_t cgroup; /* id in sample_list.cgroups */
+	uint32_t link;
 };
 
 struct entry {
@@ -33,7 +35,9 @@ _Static_assert(PROFILE_PROCESSES_MAX < 1u << 14 && PROFILE_CPUS_MAX < 1u << 11 &
 
 int sample_list_init(struct sample_list *list)
 {
-	*list = (struct sample_list){0};
+	*list = (struct sample_list){.cgroups = intern_new()};
+	if (!list->cgroups)
+		return -ENOMEM;
 	return hash_key_random(&list->hash_key);
 }
 
@@ -41,6 +45,7 @@ void sample_list_release(struct sample_list *list)
 {
 	chunks_release(&list->entries);
 	slots_release(&list->slots);
+	intern_free(list->cgroups);
 	free(list->bases);
 }
 
@@ -51,9 +56,30 @@ static struct entry *entry_at(const struct sample_list *list, size_t index)
 	return entries + index % CHUNK_ENTRIES;
 }
 
-static struct key key_of(const struct profile_sample *sample)
+/* Numbers the key of a cgroup: a sample keeps half as many bytes. Returns 0 or -ENOMEM. */
+static int number_cgroup(struct sample_list *list, uint64_t cgroup, uint32_t *ret_number)
 {
-	return (struct key){
+	*ret_number = 0;
+	if (cgroup)
+		*ret_number = intern_add(list->cgroups, &cgroup, sizeof(cgroup));
+	if (*ret_number == INTERN_FAILED)
+		return -ENOMEM;
+	return 0;
+}
+
+static uint64_t cgroup_of(const struct sample_list *list, const struct key *key)
+{
+	uint64_t cgroup = 0;
+
+	if (key->cgroup)
+		memcpy(&cgroup, intern_get(list->cgroups, key->cgroup, NULL), sizeof(cgroup));
+	return cgroup;
+}
+
+static int make_key(struct sample_list *list, const struct profile_sample *sample,
+		    struct key *ret_key)
+{
+	*ret_key = (struct key){
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.process_name = sample->process_name,
@@ -62,8 +88,9 @@ static struct key key_of(const struct profile_sample *sample)
 		.process = sample->process & 0x3fff,
 		.reason = sample->reason & 0x7f,
 		.cpu = sample->cpu & 0x7ff,
-		.cgroup = sample->cgroup,
+		.link = sample->link,
 	};
+	return number_cgroup(list, sample->cgroup, &ret_key->cgroup);
 }
 
 static int add_base(struct sample_list *list, size_t index, uint64_t base)
@@ -78,7 +105,8 @@ static int add_base(struct sample_list *list, size_t index, uint64_t base)
 	return 0;
 }
 
-int sample_list_append(struct sample_list *list, const struct profile_sample *sample)
+static int append(struct sample_list *list, const struct key *key,
+		  const struct profile_sample *sample)
 {
 	struct entry *entry = NULL;
 
@@ -88,9 +116,19 @@ int sample_list_append(struct sample_list *list, const struct profile_sample *sa
 		entry = chunks_add(&list->entries, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
-	*entry = (struct entry){.key = key_of(sample), .count = sample->count};
+	*entry = (struct entry){.key = *key, .count = sample->count};
 	list->count++;
 	return 0;
+}
+
+int sample_list_append(struct sample_list *list, const struct profile_sample *sample)
+{
+	struct key key;
+	int r = make_key(list, sample, &key);
+
+	if (r < 0)
+		return r;
+	return append(list, &key, sample);
 }
 
 /* Returns the slot of an equal sample, or a free one. */
@@ -106,11 +144,13 @@ static struct slot *find(const struct sample_list *list, uint32_t hash, const st
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample,
 		    uint32_t *ret_index)
 {
-	const struct key key = key_of(sample);
 	struct slot *slot;
+	struct key key;
 	uint32_t hash;
-	int r;
+	int r = make_key(list, sample, &key);
 
+	if (r < 0)
+		return r;
 	if (slots_reserve(&list->slots) < 0)
 		return -ENOMEM;
 	hash = (uint32_t)hash_bytes(&list->hash_key, &key, sizeof(key));
@@ -123,7 +163,7 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
 		return r;
 	}
 	*ret_index = (uint32_t)list->count;
-	r = sample_list_append(list, sample);
+	r = append(list, &key, sample);
 	if (r == 0)
 		slots_fill(&list->slots, slot, hash, *ret_index + 1);
 	return r;
@@ -141,7 +181,8 @@ struct profile_sample sample_list_get(const struct sample_list *list, size_t ind
 		.process = entry->key.process,
 		.reason = entry->key.reason,
 		.cpu = entry->key.cpu,
-		.cgroup = entry->key.cgroup,
+		.link = entry->key.link,
+		.cgroup = cgroup_of(list, &entry->key),
 		.count = entry->count,
 	};
 

@@ -637,6 +637,15 @@ void session_summary(const struct session *session, struct message_summary *ret_
 	ret_summary->limit[LIMIT_times] = profile_moments_dropped(session->resources.profile);
 }
 
+static void count_contexts(const struct session *session, struct session_totals *totals)
+{
+	struct samples_counts counts;
+
+	samples_counts(session->samples, &counts);
+	memcpy(totals->contexts, counts.context, sizeof(totals->contexts));
+	totals->links_lost = counts.links_lost;
+}
+
 void session_totals(const struct session *session, struct session_totals *ret_totals)
 {
 	struct objects_counts objects;
@@ -658,6 +667,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 	ret_totals->distinct = profile_samples(session->resources.profile);
 	ret_totals->spilled = profile_spilled(session->resources.profile, &ret_totals->spill_error);
 	functions_counts(session->functions, &ret_totals->functions);
+	count_contexts(session, ret_totals);
 	symbol_cache_counts(session->cache, &ret_totals->cache);
 	tables_totals(session->tables, &ret_totals->table_bytes, &ret_totals->table_rows);
 }

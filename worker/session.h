@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "bpf/abi.h"
 #include "ipc/messages.h"
 #include "object/symbol/cache.h"
 #include "worker/naming/naming.h"
@@ -125,6 +126,8 @@ struct session_totals {
 	struct source_lines_counts line_counts;
 	struct symbol_cache_counts cache;
 	struct functions_counts functions;
+	uint64_t contexts[CONTEXT_RESULTS]; /* of threads: samples by enum context_result */
+	uint64_t links_lost;		    /* the profile had no room */
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
 

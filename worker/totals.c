@@ -88,6 +88,22 @@ static void log_functions(const struct functions_counts *counts)
 		 counts->told, counts->again, counts->untold, counts->refused, counts->unverified);
 }
 
+/* Nothing is said where no process publishes contexts. */
+static void log_contexts(const struct session_totals *totals)
+{
+	const uint64_t *by = totals->contexts;
+
+	if (by[CONTEXT_TAKEN] + by[CONTEXT_NONE] + by[CONTEXT_DENIED] + by[CONTEXT_OVERDRAWN] +
+		    by[CONTEXT_NOT_GRANTED] ==
+	    0)
+		return;
+	log_info("links: %" PRIu64 " samples in a span, %" PRIu64 " in none; %" PRIu64
+		 " not granted, %" PRIu64 " denied, %" PRIu64 " beyond the grant, %" PRIu64
+		 " too late, %" PRIu64 " without room",
+		 by[CONTEXT_TAKEN], by[CONTEXT_NONE], by[CONTEXT_NOT_GRANTED], by[CONTEXT_DENIED],
+		 by[CONTEXT_OVERDRAWN], by[CONTEXT_NOT_NOW], totals->links_lost);
+}
+
 static void log_lines(const struct source_lines_counts *counts)
 {
 	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
@@ -111,5 +127,6 @@ void totals_log(const struct session *session, const struct lanes *lanes,
 	log_requests(lanes);
 	log_names(&totals);
 	log_functions(&totals.functions);
+	log_contexts(&totals);
 	log_lines(&totals.line_counts);
 }

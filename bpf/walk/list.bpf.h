@@ -57,20 +57,23 @@ GLOBAL u64 runtime_mark_of(u64 address)
 	return cfa - address <= WALK_REACH ? base : marks;
 }
 
-/* Copies the config of the mapping that was looked up. Returns 0 when there is one. */
-INLINE int runtime_copy_config(struct walk *walk)
+/*
+ * Copies the config that begins at a word, with the bias of its object. Any structure that begins
+ * with a root will do. Returns 0 when there is one.
+ */
+GLOBAL int runtime_copy_config(u32 word, u64 bias)
 {
-	u32 word = walk->mapping_runtime;
+	struct walk *walk = walk_state();
 	struct segment *segment = word ? walk_segment(word) : NULL;
 
-	if (!segment)
+	if (!walk || !segment)
 		return 1;
 	u64 at = BOUND((u64)(word & (SEGMENT_WORDS - 1)) >> 1,
 		       SEGMENT_WORDS / 2 - sizeof(struct runtime_config) / 8 + 1);
 	const u64 *from = (const u64 *)segment->word + at;
 
 	__builtin_memcpy(&walk->list.config, from, sizeof(struct runtime_config));
-	walk->list.bias = walk->bias;
+	walk->list.bias = bias;
 	return 0;
 }
 

@@ -422,7 +422,8 @@ INLINE int runtime_may_be_first(const struct runtime_list *list)
 /* Copies the config of the marked frames' mapping. Returns 0 when there is one. */
 INLINE int runtime_take_config(struct walk *walk)
 {
-	return table_find_mapping(walk->marked) || runtime_copy_config(walk);
+	return table_find_mapping(walk->marked) ||
+	       runtime_copy_config(walk->mapping_runtime, walk->bias);
 }
 
 /* Returns how many bytes of code the walk reads: all fields that the config names. */

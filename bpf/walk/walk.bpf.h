@@ -216,6 +216,7 @@ struct walk {
 	u64 extended_at;
 
 	/* the process */
+	u64 slot;	/* process_slot.block */
 	u32 block;	/* global word number of its mapping block */
 	u32 mappings;	/* in the block */
 	u32 incomplete; /* flag: PROCESS_SLOT_INCOMPLETE is set */
@@ -261,6 +262,8 @@ struct walk {
 	u32 is_part;	   /* flag: the leaf is a part of an interpreter that the loop has called */
 	u32 is_list_first; /* flag: the walk takes the list before the stack */
 	u32 before;	   /* words of the list before the frames */
+	u32 context;	   /* enum context_result */
+	u32 context_words;
 	struct runtime_list list;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
@@ -319,6 +322,8 @@ static inline void walk_init(struct walk *walk)
 	walk->area_levels = 0;
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
+	walk->context = CONTEXT_NOT_PUBLISHED;
+	walk->context_words = 0;
 	walk->made = walk->anchor = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;

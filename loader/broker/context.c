@@ -128,11 +128,21 @@ static ssize_t read_payload(struct contexts *contexts, const struct message_cont
 	return header.size;
 }
 
+/*
+ * A process that publishes a context may have a grant of its threads' contexts, which are where the
+ * worker says. Without room for the grant, the answer is the context all the same.
+ */
+static void prepare_grant(struct contexts *contexts)
+{
+	contexts->has_prepared = grant_prepare_context(contexts->granter) == 0;
+}
+
 /* The descriptor pins the memory. The memory of a program that ended meanwhile has no bytes. */
 static ssize_t read_context(struct contexts *contexts, const struct message_context *request)
 {
 	const struct mapped mapped = {request->pid, request->thread, request->start, request->end};
 	guard_fd int memory = -1;
+	ssize_t size;
 	int r;
 
 	if (contexts->no_contexts)
@@ -148,7 +158,10 @@ static ssize_t read_context(struct contexts *contexts, const struct message_cont
 	r = grant_check_reading(contexts->granter, request->pid, request->generation);
 	if (r < 0)
 		return r;
-	return read_payload(contexts, request, memory);
+	size = read_payload(contexts, request, memory);
+	if (size > 0)
+		prepare_grant(contexts);
+	return size;
 }
 
 /* ---- the environment ---------------------------------------------------------------------- */
@@ -217,6 +230,7 @@ int context_answer(struct contexts *contexts, const struct message_context *requ
 	ssize_t size;
 	int fd;
 
+	contexts->has_prepared = false;
 	if (request->start || request->end)
 		size = read_context(contexts, request);
 	else
@@ -227,4 +241,10 @@ int context_answer(struct contexts *contexts, const struct message_context *requ
 		fd = fill_pipe(contexts->bytes, (size_t)size);
 	explicit_bzero(contexts->bytes, sizeof(contexts->bytes));
 	return fd;
+}
+
+void context_commit(const struct contexts *contexts)
+{
+	if (contexts->has_prepared)
+		grant_commit(contexts->granter);
 }

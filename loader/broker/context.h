@@ -20,7 +20,8 @@ struct contexts {
 	struct granter *granter; /* borrowed, as the mounts */
 	struct mounts *mounts;
 	struct environment_names variables;
-	bool no_contexts; /* by a rule of the policy */
+	bool no_contexts;  /* by a rule of the policy */
+	bool has_prepared; /* a grant, for context_commit() */
 	char bytes[CONTEXT_BYTES_MAX];
 };
 
@@ -43,5 +44,10 @@ struct contexts {
  *   others        as of grant_check_reading()
  */
 int context_answer(struct contexts *contexts, const struct message_context *request);
+/*
+ * Lets BPF read the contexts of threads where the answer was the context of their process. A map
+ * that is full meanwhile grants nothing.
+ */
+void context_commit(const struct contexts *contexts);
 
 #endif

@@ -247,12 +247,17 @@ int grant_check(struct granter *granter, const struct message_grant *request,
 
 int grant_check_reading(struct granter *granter, uint32_t pid, uint64_t generation)
 {
-	uint64_t family;
 	int r = check_process(granter, pid);
 
 	if (r < 0)
 		return r;
-	return check_generation(granter, pid, generation, &family);
+	return check_generation(granter, pid, generation, &granter->family);
+}
+
+int grant_prepare_context(struct granter *granter)
+{
+	granter->family |= GRANT_OF_CONTEXT;
+	return grant_table_make_room(&granter->table, granter->family, &granter->owner, time_now());
 }
 
 int grant_commit(const struct granter *granter)

@@ -49,6 +49,11 @@ int grant_check(struct granter *granter, const struct message_grant *request,
  * to be read is open: then the file is that of the generation.
  */
 int grant_check_reading(struct granter *granter, uint32_t pid, uint64_t generation);
+/*
+ * Finds room for a grant of the contexts of threads, once grant_check_reading() has found nothing
+ * against the process. Returns as grant_table_make_room().
+ */
+int grant_prepare_context(struct granter *granter);
 /* Grants what the last check has found. Returns 0 or a negative errno. */
 int grant_commit(const struct granter *granter);
 

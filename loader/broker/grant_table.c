@@ -82,10 +82,11 @@ static void collect(const struct grant_table *table, struct families *ret_famili
 	}
 }
 
+/* A family may have two grants. */
 static void mark(struct families *families, uint64_t number)
 {
 	for (size_t i = 0; i < families->count; i++)
-		if (families->number[i] == number)
+		if ((families->number[i] & ~GRANT_OF_CONTEXT) == number)
 			families->alive[i] = true;
 }
 

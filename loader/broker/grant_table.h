@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The map of grants, with a limit for each user. An entry outlives its family until somebody needs
- * the room: a family's number is never given again.
+ * the room: a family's number is never given again. A family may have two entries, of which one has
+ * GRANT_OF_CONTEXT in its key.
  */
 #ifndef KEYHOLE_LOADER_BROKER_GRANT_TABLE_H
 #define KEYHOLE_LOADER_BROKER_GRANT_TABLE_H

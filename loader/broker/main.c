@@ -117,6 +117,12 @@ static int commit_grant(struct broker *broker)
 	return grant_commit(&broker->granter);
 }
 
+static int commit_context(struct broker *broker)
+{
+	context_commit(&broker->contexts);
+	return 0;
+}
+
 static uint32_t pid_of_maps(const struct message *request)
 {
 	return request->MAPS.pid;
@@ -170,7 +176,7 @@ static const struct service {
 	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
 	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},
 	{MESSAGE_CODE_FILE, on_code_file, pid_of_code_file, sizeof(struct message_reply), NULL},
-	{MESSAGE_CONTEXT, on_context, pid_of_context, sizeof(struct message_reply), NULL},
+	{MESSAGE_CONTEXT, on_context, pid_of_context, sizeof(struct message_reply), commit_context},
 };
 
 _Static_assert(offsetof(struct message_object_reply, error) == 0 &&

@@ -62,10 +62,23 @@ bool dynamic_needs(struct image *image, const char *bytes, size_t size)
 	return false;
 }
 
+bool dynamic_needs_musl(struct image *image)
+{
+	static const char alpine[] = "libc.musl-", other[] = "libc.so"; /* glibc: libc.so.6 */
+
+	return dynamic_needs(image, alpine, strlen(alpine)) ||
+	       dynamic_needs(image, other, sizeof(other));
+}
+
 /* ---- relocations ---- */
 
+struct search {
+	bool (*fits)(const struct dynamic_relocation *relocation, const void *context);
+	const void *context;
+};
+
 /* Looks through `count` relocations. */
-static bool find_in(const unsigned char *bytes, size_t count, uint64_t address,
+static bool find_in(const unsigned char *bytes, size_t count, const struct search *search,
 		    struct dynamic_relocation *ret_relocation)
 {
 	struct reader reader;
@@ -76,13 +89,13 @@ static bool find_in(const unsigned char *bytes, size_t count, uint64_t address,
 		ret_relocation->type = reader_u32(&reader);
 		ret_relocation->symbol = reader_u32(&reader);
 		ret_relocation->addend = (int64_t)reader_u64(&reader);
-		if (ret_relocation->address == address)
+		if (search->fits(ret_relocation, search->context))
 			return true;
 	}
 	return false;
 }
 
-static int find_in_section(struct image *image, const char *section, uint64_t address,
+static int find_in_section(struct image *image, const char *section, const struct search *search,
 			   struct dynamic_relocation *ret_relocation)
 {
 	unsigned char bytes[BATCH * sizeof(Elf64_Rela)];
@@ -99,7 +112,7 @@ static int find_in_section(struct image *image, const char *section, uint64_t ad
 		size_t count = left > BATCH ? BATCH : (size_t)left, got;
 
 		got = image_read(image, place.offset, bytes, count * sizeof(Elf64_Rela));
-		if (find_in(bytes, got / sizeof(Elf64_Rela), address, ret_relocation))
+		if (find_in(bytes, got / sizeof(Elf64_Rela), search, ret_relocation))
 			return 0;
 		place.offset += count * sizeof(Elf64_Rela);
 		left -= count;
@@ -108,12 +121,26 @@ static int find_in_section(struct image *image, const char *section, uint64_t ad
 }
 
 /* The linker of binutils puts the descriptors of thread-local memory into .rela.plt. */
+int dynamic_find_relocation(struct image *image,
+			    bool (*fits)(const struct dynamic_relocation *relocation,
+					 const void *context),
+			    const void *context, struct dynamic_relocation *ret_relocation)
+{
+	const struct search search = {fits, context};
+	int r = find_in_section(image, ".rela.dyn", &search, ret_relocation);
+
+	if (r == -ENOENT)
+		r = find_in_section(image, ".rela.plt", &search, ret_relocation);
+	return r;
+}
+
+static bool is_at(const struct dynamic_relocation *relocation, const void *context)
+{
+	return relocation->address == *(const uint64_t *)context;
+}
+
 int dynamic_relocation(struct image *image, uint64_t address,
 		       struct dynamic_relocation *ret_relocation)
 {
-	int r = find_in_section(image, ".rela.dyn", address, ret_relocation);
-
-	if (r == -ENOENT)
-		r = find_in_section(image, ".rela.plt", address, ret_relocation);
-	return r;
+	return dynamic_find_relocation(image, is_at, &address, ret_relocation);
 }

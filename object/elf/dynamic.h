@@ -14,6 +14,8 @@ struct image;
 
 /* Returns whether the image needs a library whose name begins with these bytes, perhaps a NUL. */
 bool dynamic_needs(struct image *image, const char *bytes, size_t size);
+/* Returns whether the image needs musl, and not glibc. */
+bool dynamic_needs_musl(struct image *image);
 
 struct dynamic_relocation {
 	uint64_t address;
@@ -23,5 +25,10 @@ struct dynamic_relocation {
 /* Finds the relocation of the word at an address, in .rela.dyn or .rela.plt. 0, or -ENOENT. */
 int dynamic_relocation(struct image *image, uint64_t address,
 		       struct dynamic_relocation *ret_relocation);
+/* Finds the first one there about which fits() says yes. 0, or -ENOENT. */
+int dynamic_find_relocation(struct image *image,
+			    bool (*fits)(const struct dynamic_relocation *relocation,
+					 const void *context),
+			    const void *context, struct dynamic_relocation *ret_relocation);
 
 #endif

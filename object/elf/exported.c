@@ -102,7 +102,9 @@ static bool read_symbol(const struct exported *exported, uint64_t index,
 		return false;
 	reader_init(&reader, bytes, sizeof(bytes));
 	*ret_name = reader_u32(&reader);
-	reader_skip(&reader, 2); /* st_info, st_other */
+	ret_symbol->number = (uint32_t)index;
+	ret_symbol->is_thread_local = ELF64_ST_TYPE(reader_u8(&reader)) == STT_TLS;
+	reader_skip(&reader, 1); /* st_other */
 	if (reader_u16(&reader) == SHN_UNDEF)
 		return false;
 	ret_symbol->address = reader_u64(&reader);

@@ -27,7 +27,9 @@ int exported_open(struct image *image, struct exported *ret_exported);
 bool exported_has(const struct exported *exported, const char *name);
 
 struct exported_symbol {
-	uint64_t address, size;
+	uint64_t address, size; /* thread-local: an offset in the memory that PT_TLS begins */
+	uint32_t number;	/* in .dynsym */
+	bool is_thread_local;
 };
 /* The same; tells where the symbol is. */
 bool exported_find(const struct exported *exported, const char *name,

@@ -427,6 +427,7 @@ bool image_next_header(struct image *image, uint32_t type, size_t *cursor,
 			.size = header.p_filesz,
 			.address = header.p_vaddr,
 			.alignment = header.p_align,
+			.memory_size = header.p_memsz,
 		};
 		return true;
 	}

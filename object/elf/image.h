@@ -59,7 +59,8 @@ int image_part(struct image *image, uint64_t offset, uint64_t size, struct image
 struct image_place {
 	uint64_t offset, size, address;
 	uint32_t link, entry_size; /* of a section */
-	uint64_t alignment;	   /* of a program header */
+	uint64_t alignment;	   /* of a program header, as the next one */
+	uint64_t memory_size;
 };
 /* Return 0, -ENOENT (also for SHT_NOBITS), -ENOTSUP for a compressed section, or -EBADMSG. */
 int image_section_place(struct image *image, const char *name, struct image_place *ret_place);

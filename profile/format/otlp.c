@@ -72,6 +72,7 @@ static void put_sample(struct otlp *otlp, uint32_t index)
 	int64_t value = at_most_int64(samples->counts[index]);
 
 	sample.stack_index = from.stack;
+	sample.link_index = from.link;
 	sample.n_attribute_indices = count_attributes(&from);
 	sample.attribute_indices = from.attributes;
 	if (samples->times) {

@@ -122,6 +122,8 @@ int32_t otlp_attribute_number(struct otlp *otlp, const char *key, uint64_t numbe
 
 /* Adds a stack of the profile and all that it refers to. As above. */
 int32_t otlp_stack(struct otlp *otlp, uint32_t id);
+/* Adds a link of the profile. As above; 0 is no link. */
+int32_t otlp_link(struct otlp *otlp, uint32_t id);
 
 /*
  * Serializes a message into otlp->packed, where the bytes are valid until the next call. Without

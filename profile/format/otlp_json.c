@@ -11,7 +11,8 @@
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
 
-#define KEY_MAX 64u /* bytes, with the NUL; no field has a longer name */
+#define KEY_MAX	     64u /* bytes, with the NUL; no field has a longer name */
+#define ID_BYTES_MAX 16u /* of a trace */
 
 static void put_fields(struct otlp *otlp, const ProtobufCMessage *message);
 
@@ -63,6 +64,18 @@ static void put_text(struct otlp *otlp, const void *value)
 	json_clean_string(&otlp->json, *(const char *const *)value);
 }
 
+/* The ids of traces and spans: OTLP's JSON has them as hexadecimal digits, and not as base64. */
+static void put_bytes(struct otlp *otlp, const void *value)
+{
+	const ProtobufCBinaryData *data = value;
+	char text[2 * ID_BYTES_MAX + 1];
+	size_t used = 0;
+
+	for (size_t i = 0; i < data->len && used + 2 < sizeof(text); i++, used += 2)
+		snprintf(text + used, sizeof(text) - used, "%02x", data->data[i]);
+	json_clean_string(&otlp->json, text);
+}
+
 static void put_object(struct otlp *otlp, const void *value)
 {
 	json_object(&otlp->json);
@@ -98,7 +111,7 @@ static bool is_bytes_set(const void *value)
 }
 
 /*
- * The types of proto/otlp.proto. Our messages never set bytes, a double or a bool: no put().
+ * The types of proto/otlp.proto. Our messages never set a double or a bool: no put().
  * Doubles and bools are members of a oneof alone, for which put_single() does not ask is_set().
  */
 static const struct type {
@@ -114,7 +127,7 @@ static const struct type {
 	[PROTOBUF_C_TYPE_DOUBLE] = {sizeof(double), NULL, NULL},
 	[PROTOBUF_C_TYPE_BOOL] = {sizeof(protobuf_c_boolean), NULL, NULL},
 	[PROTOBUF_C_TYPE_STRING] = {sizeof(char *), is_text_set, put_text},
-	[PROTOBUF_C_TYPE_BYTES] = {sizeof(ProtobufCBinaryData), is_bytes_set, NULL},
+	[PROTOBUF_C_TYPE_BYTES] = {sizeof(ProtobufCBinaryData), is_bytes_set, put_bytes},
 	[PROTOBUF_C_TYPE_MESSAGE] = {sizeof(void *), is_object_set, put_object},
 };
 

@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "profile/format/otlp.h"
 
-_Static_assert(sizeof(struct otlp_sample) == 4 * (2 + OTLP_SAMPLE_ATTRIBUTES),
+_Static_assert(sizeof(struct otlp_sample) == 4 * (3 + OTLP_SAMPLE_ATTRIBUTES),
 	       "a key has no padding");
 
 /* ---- order ---- */
@@ -189,6 +189,7 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 	uint32_t id;
 
 	sample.stack = otlp_stack(maker->otlp, from->stack);
+	sample.link = otlp_link(maker->otlp, from->link);
 	add_attributes(maker, from, cgroup, &sample);
 	id = intern_add(samples->keys, &sample, sizeof(sample));
 	if (id == INTERN_FAILED)

@@ -23,7 +23,7 @@ struct otlp;
 
 struct otlp_sample {
 	uint32_t process;			    /* index in otlp_samples.processes */
-	int32_t stack;				    /* index in the table */
+	int32_t stack, link;			    /* indexes in the tables */
 	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES]; /* indexes in the table, then zeros */
 };
 

@@ -234,6 +234,18 @@ int32_t otlp_stack(struct otlp *otlp, uint32_t id)
 	return otlp->stacks[id];
 }
 
+int32_t otlp_link(struct otlp *otlp, uint32_t id)
+{
+	struct profile_link from = profile_link_get(otlp->profile, id);
+	Otlp__Link link = OTLP__LINK__INIT;
+
+	if (id == 0)
+		return 0;
+	link.trace_id = (ProtobufCBinaryData){sizeof(from.trace), from.trace};
+	link.span_id = (ProtobufCBinaryData){sizeof(from.span), from.span};
+	return add_message(otlp, OTLP_LINKS, &link.base);
+}
+
 int otlp_tables_init(struct otlp *otlp)
 {
 	bool failed;

@@ -90,7 +90,9 @@ static struct sampler {
 	u32 codes;
 	u64 code_bytes; /* of the last one */
 	u64 told_code[1 << TOLD_CODE_BITS];
-	struct grant *grant; /* of all families; NULL: none */
+	struct grant *grant;	     /* of all families; NULL: none */
+	struct grant *context_grant; /* the same with GRANT_OF_CONTEXT */
+	struct segment *segment;     /* the first one; NULL: none */
 	u64 told[1 << TOLD_BITS];
 	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
 	struct kernel_range range[4];
@@ -161,7 +163,7 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 	if (map == &told_code)
 		return &sampler.told_code[number];
 	if (map == &grants)
-		return sampler.grant;
+		return *(const u64 *)key & GRANT_OF_CONTEXT ? sampler.context_grant : sampler.grant;
 	if (map == &counters)
 		return &sampler.counters;
 	if (map == &tails)
@@ -338,7 +340,7 @@ static struct walk *walk_state(void)
 
 static struct segment *walk_segment(u32 word)
 {
-	return sampler.segment;
+	return word < SEGMENT_WORDS ? sampler.segment : NULL;
 }
 
 static struct rule_cache *walk_cache(void)

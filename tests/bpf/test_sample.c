@@ -378,6 +378,101 @@ static void test_sample__epoch_forgets_cached_rules(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(test_sample__##name, setup)
 
+/* ---- contexts of threads ---- */
+
+#define HEAP	      0x600000000000ull
+#define CONTEXT_COSTS ((u64)GRANT_TOLD_BYTES / CONTEXT_COST)
+
+static struct segment segment;
+static struct grant context_grant;
+static u64 heap[8];
+
+/* A process whose only variable leads to a record. */
+static void publish_context(void)
+{
+	static const u8 record[CONTEXT_RECORD_BYTES] = "traceidtraceid..spanspan\1";
+	const struct thread_context context = {
+		.root = {.pc = HEAP, .start = RUNTIME_AT_PC, .steps = 1}};
+
+	sampler.segment = &segment;
+	sampler.user = heap;
+	sampler.user_start = HEAP;
+	sampler.user_bytes = sizeof(heap);
+	sampler.now = 5000000000ull;
+	heap[0] = HEAP + 8;
+	memcpy(heap + 1, record, sizeof(record));
+	memcpy(segment.word + 16 + 16 + 16, &context, sizeof(context));
+	take_samples(1, REASON_cut_not_ready, 1);
+	slot_of(0)->key = process_slot_key(PID, sampler.generation.number);
+	slot_of(0)->block = process_slot_block(16, 1, 1) | PROCESS_SLOT_CONTEXT;
+}
+
+/* Takes a sample, and returns its record. */
+static struct record *take_one(void)
+{
+	u64 at = sampler.scratch.head & (RING_BYTES_MIN - 1);
+	struct record *record;
+
+	if (at > RING_BYTES_MIN - RECORD_BYTES_MAX)
+		at = 0;
+	record = (struct record *)(sampler.ring + at);
+	assert_int_equal(on_sample(sampler.regs), 0);
+	assert_int_equal(record->commit & 0xffff, sizeof(*record) + 8 * record_words(record));
+	sampler.tails.tail[0] = sampler.scratch.head;
+	return record;
+}
+
+static void test_sample__context_needs_a_grant(void **state)
+{
+	struct record *record;
+	struct grant lists = {0};
+
+	(void)state;
+	publish_context();
+	sampler.grant = &lists; /* of lists alone */
+	assert_int_equal(take_one()->context, CONTEXT_NOT_GRANTED);
+	context_grant = (struct grant){0};
+	sampler.context_grant = &context_grant;
+	record = take_one();
+	assert_int_equal(record->context, CONTEXT_TAKEN);
+	assert_memory_equal((const u64 *)(record + 1) + record->kernel_frames + record->user_frames,
+			    "traceidtraceid..spanspan", 24);
+	assert_int_equal(lists.told, 0);
+	/* another process says nothing of contexts: nobody looks */
+	slot_of(0)->block &= ~PROCESS_SLOT_CONTEXT;
+	context_grant.told = 0;
+	assert_int_equal(take_one()->context, CONTEXT_NOT_PUBLISHED);
+	assert_int_equal(context_grant.told, 0);
+	sampler.context_grant = NULL;
+}
+
+/* Each look costs, whatever it finds. */
+static void test_sample__contexts_are_bounded(void **state)
+{
+	u64 taken = 0;
+
+	(void)state;
+	publish_context();
+	context_grant = (struct grant){0};
+	sampler.context_grant = &context_grant;
+	heap[0] = 0;
+	assert_int_equal(take_one()->context, CONTEXT_NONE);
+	for (;; taken++) {
+		struct record *record = take_one();
+
+		if (record->context == CONTEXT_OVERDRAWN)
+			break;
+		assert_int_equal(record->context, CONTEXT_NONE);
+		assert_true(taken < 2 * CONTEXT_COSTS);
+	}
+	assert_true(taken >= CONTEXT_COSTS - 1 && taken < CONTEXT_COSTS + 100);
+	heap[0] = HEAP + 8;
+	assert_int_equal(take_one()->context, CONTEXT_OVERDRAWN);
+	sampler.now += (u64)CONTEXT_COST * GRANT_TOLD_NS;
+	assert_int_equal(take_one()->context, CONTEXT_TAKEN);
+	sampler.context_grant = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +499,8 @@ int main(void)
 		TEST(fork_of_a_parent_that_the_worker_does_not_know),
 		TEST(epoch_begins_the_ring_anew),
 		TEST(epoch_forgets_cached_rules),
+		cmocka_unit_test_setup(test_sample__context_needs_a_grant, setup),
+		cmocka_unit_test_setup(test_sample__contexts_are_bounded, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,7 +217,8 @@ static void publish(const struct plan *plan)
 		put64(block + 2 * i, edge[i]);
 		memcpy(at(block + BLOCK_WIDTH * (i + 1)), &entry, sizeof(entry));
 	}
-	__atomic_store_n(&slot->block, process_slot_block(block, count, ++version & 0x3ffffff),
+	__atomic_store_n(&slot->block,
+			 process_slot_block(block, count, ++version & PROCESS_SLOT_VERSION_MAX),
 			 __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->key, process_slot_key(victim.pid, generation), __ATOMIC_SEQ_CST);
 }

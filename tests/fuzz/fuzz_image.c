@@ -6,6 +6,7 @@
 #include "object/elf/split.h"
 #include "object/unwind/unwind_table.h"
 #include "worker/runtime/runtime.h"
+#include "worker/runtime/thread_context.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unwind_table *table = NULL;
 	struct image_place place;
 	struct image_bytes bytes;
+	struct runtime_root root;
 	struct image *image;
 	u64 damaged;
 
@@ -31,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	image_build_id(image, id);
 	split_is(image);
 	runtime_recognise(image);
+	thread_context_find(image, &root);
 	if (image_section(image, ".symtab", &bytes) == 0)
 		touch(&bytes);
 	for (uint32_t i = 0; i < 8; i++) {

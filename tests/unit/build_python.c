@@ -133,6 +133,15 @@ unsigned char *build_python_finish(const struct build_python *python, size_t *re
 			  sizeof(python->text));
 	build_elf_segment(&elf, PT_LOAD, PF_R | PF_W, PYTHON_DATA, python->data,
 			  sizeof(python->data));
+	if (python->tls.p_memsz) {
+		Elf64_Phdr *tls =
+			build_elf_segment(&elf, PT_TLS, PF_R, python->tls.p_vaddr, NULL, 0);
+
+		tls->p_memsz = python->tls.p_memsz;
+		tls->p_align = python->tls.p_align;
+	}
+	if (python->is_program)
+		build_elf_segment(&elf, PT_INTERP, PF_R, 0, "/ld.so", sizeof("/ld.so"));
 	add_hash(python, &elf);
 	add_symbols(python, &elf);
 	build_elf_section(&elf, ".rela.dyn", SHT_RELA, 0, python->relocation,

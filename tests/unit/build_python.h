@@ -4,6 +4,7 @@
 #define KEYHOLE_TESTS_UNIT_BUILD_PYTHON_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,8 @@ struct build_python {
 	size_t eh_frame_size;
 	const void *rodata; /* NULL: no such section */
 	size_t rodata_size;
+	Elf64_Phdr tls; /* address, size and alignment of thread-local memory; size 0: none */
+	bool is_program;
 };
 
 /* Nothing but _PyRuntime, of `size` bytes, and the types. */

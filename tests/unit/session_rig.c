@@ -237,8 +237,7 @@ void rig_code(struct rig *rig, struct event_code *code)
 
 static struct record *put_sample(struct rig *rig, const struct record *head, const u64 *frames)
 {
-	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames +
-					    head->runtime_words);
+	size_t frame_bytes = sizeof(u64) * record_words(head);
 	uint64_t bytes = sizeof(struct record) + frame_bytes;
 	struct record *record;
 
@@ -263,6 +262,23 @@ struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, ui
 		.kernel_frames = kernel,
 		.user_frames = user,
 		.reason = (u8)reason,
+	};
+
+	return put_sample(rig, &head, frames);
+}
+
+struct record *rig_sample_context(struct rig *rig, uint32_t pid, uint64_t generation,
+				  const u64 *frames, uint16_t user, uint16_t words, uint8_t flags)
+{
+	const struct record head = {
+		.generation = generation,
+		.pid = pid,
+		.user_frames = user,
+		.reason = REASON_end_root,
+		.flags = flags,
+		.runtime_words = words,
+		.runtime = RUNTIME_WHOLE,
+		.context = CONTEXT_TAKEN,
 	};
 
 	return put_sample(rig, &head, frames);

@@ -66,6 +66,9 @@ void rig_cgroup(struct rig *rig, uint64_t id, const char *name);
 struct record *rig_sample(struct rig *rig, uint32_t pid, uint64_t generation, uint32_t reason,
 			  const u64 *frames, uint16_t kernel, uint16_t user);
 /* The same with words of a runtime behind the user frames. */
+/* The words of a context are behind those of a list; flags: RECORD_FLAG_* */
+struct record *rig_sample_context(struct rig *rig, uint32_t pid, uint64_t generation,
+				  const u64 *frames, uint16_t user, uint16_t words, uint8_t flags);
 struct record *rig_sample_scripts(struct rig *rig, uint32_t pid, uint64_t generation,
 				  const u64 *frames, uint16_t user, uint16_t words);
 /* Adds BPF's event about code. The time becomes that of the rig. */

@@ -705,6 +705,60 @@ static void test_otlp__a_resource_has_the_container_of_all_samples(void **state)
 	assert_false(has_container((uint64_t[]){79, 79}));
 }
 
+/* Samples that differ in their span are two, also where one of them is in none. */
+static struct profile *build_links(void)
+{
+	const struct profile_link links[2] = {{"trace-of-request", "spanspan"},
+					      {"trace-of-another", "spanspan"}};
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.pid = 5, .tid = 5, .count = 1};
+
+	profile_link_add(profile, &(struct profile_link){{9}, {9}}); /* of no sample */
+	for (size_t i = 0; i < 5; i++) {
+		sample.link = i < 4 ? profile_link_add(profile, &links[i % 2]) : 0;
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	return profile;
+}
+
+static void test_otlp__links(void **state)
+{
+	struct profile *profile = build_links();
+	Otlp__ProfilesData *found = unpack(profile);
+	const Otlp__Profile *of = found->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	Otlp__Link **links = found->dictionary->link_table;
+
+	(void)state;
+	assert_int_equal(found->dictionary->n_link_table, 3);
+	assert_int_equal(links[0]->trace_id.len + links[0]->span_id.len, 0);
+	assert_int_equal(links[1]->trace_id.len, 16);
+	assert_memory_equal(links[1]->trace_id.data, "trace-of-request", 16);
+	assert_int_equal(links[2]->span_id.len, 8);
+	assert_memory_equal(links[2]->span_id.data, "spanspan", 8);
+	assert_int_equal(of->n_samples, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(of->samples[i]->link_index, (i + 1) % 3);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
+/* OTLP's JSON has these bytes as hexadecimal digits. */
+static void test_otlp__links_in_json(void **state)
+{
+	struct profile *profile = build_links();
+	size_t size;
+	char *text = (char *)build_profile_render(&format_otlp_json, profile, false, &size);
+
+	(void)state;
+	assert_null(json_check(text, size));
+	assert_non_null(strstr(text, "\"linkTable\":[{},{\"traceId\":"
+				     "\"74726163652d6f662d72657175657374\",\"spanId\":"
+				     "\"7370616e7370616e\"},"));
+	assert_non_null(strstr(text, "\"linkIndex\":2"));
+	free(text);
+	profile_free(profile);
+}
+
 static void test_otlp__json_is_json(void **state)
 {
 	struct profile *profile = build_profile();
@@ -743,6 +797,8 @@ int main(void)
 		cmocka_unit_test(test_otlp__an_empty_profile_has_no_resource),
 		cmocka_unit_test(test_otlp__a_resource_has_the_host),
 		cmocka_unit_test(test_otlp__a_resource_has_the_container_of_all_samples),
+		cmocka_unit_test(test_otlp__links),
+		cmocka_unit_test(test_otlp__links_in_json),
 		cmocka_unit_test(test_otlp__json_is_json),
 	};
 

@@ -158,6 +158,57 @@ static void test_profile__equal_samples_are_counted(void **state)
 	profile_free(profile);
 }
 
+/* A span is part of what makes samples equal. */
+static void test_profile__links(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_link link = {{1}, {2}}, none = {0}, found;
+	struct profile_sample sample = {.pid = 1, .cgroup = UINT64_MAX, .count = 1};
+	uint32_t first;
+
+	(void)state;
+	first = profile_link_add(profile, &link);
+	assert_int_not_equal(first, 0);
+	assert_int_equal(profile_link_add(profile, &link), first);
+	sample.link = first;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	link.span[7] = 3;
+	sample.link = profile_link_add(profile, &link);
+	assert_int_not_equal(sample.link, first);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(profile_samples(profile), 2);
+	assert_int_equal(profile_sample_get(profile, 0).count, 2);
+	assert_int_equal(profile_sample_get(profile, 0).cgroup, UINT64_MAX);
+	found = profile_link_get(profile, profile_sample_get(profile, 1).link);
+	assert_memory_equal(&found, &link, sizeof(link));
+	found = profile_link_get(profile, 0);
+	assert_memory_equal(&found, &none, sizeof(none));
+	found = profile_link_get(profile, 9);
+	assert_memory_equal(&found, &none, sizeof(none));
+	assert_int_equal(profile_forget_samples(profile), 0);
+	found = profile_link_get(profile, first);
+	assert_memory_equal(&found, &none, sizeof(none));
+	profile_free(profile);
+}
+
+static void test_profile__links_are_bounded(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_link link = {{0}, {1}};
+
+	(void)state;
+	for (uint32_t i = 0; i < PROFILE_LINKS_MAX; i++) {
+		memcpy(link.trace, &i, sizeof(i));
+		assert_int_equal(profile_link_add(profile, &link), i + 1);
+	}
+	link.span[0] = 2;
+	assert_int_equal(profile_link_add(profile, &link), 0);
+	link.span[0] = 1;
+	assert_int_equal(profile_link_add(profile, &link), PROFILE_LINKS_MAX);
+	profile_free(profile);
+}
+
 static void test_profile__cgroups(void **state)
 {
 	struct profile *profile = profile_new();
@@ -356,6 +407,8 @@ int main(void)
 		cmocka_unit_test(test_profile__lines_of_a_location_end_with_its_function),
 		cmocka_unit_test(test_profile__stacks_are_unique),
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
+		cmocka_unit_test(test_profile__links),
+		cmocka_unit_test(test_profile__links_are_bounded),
 		cmocka_unit_test(test_profile__cgroups),
 		cmocka_unit_test(test_profile__cgroups_are_bounded),
 		cmocka_unit_test(test_profile__processes_are_bounded),

@@ -116,6 +116,42 @@ static void test_publisher__block_reads_back(void **state)
 	}
 }
 
+/* The first object that publishes contexts says where, behind the entries. */
+static void test_publisher__context_of_threads(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {0};
+	struct object object = {
+		.state = OBJECT_READY, .segments = &text, .segment_count = 1, .table = &table};
+
+	(void)state;
+	for (uint32_t count = 1; count < 20; count++) {
+		struct mappings *mappings = make(count, &object);
+		const struct thread_context *context;
+		u64 block;
+
+		object.context = (struct runtime_root){.start = RUNTIME_AT_NOTHING};
+		assert_int_equal(publisher_build(publisher, mappings, count), 1);
+		assert_int_equal(publisher_publish(publisher, count, 9, mappings), 0);
+		assert_false(find(count, 9) & PROCESS_SLOT_CONTEXT);
+		object.context = (struct runtime_root){
+			.start = RUNTIME_AT_DESCRIPTOR, .pc = 0x402000, .steps = 1};
+		mappings->dirty = true;
+		assert_int_equal(publisher_build(publisher, mappings, count + NS_PER_SECOND), 1);
+		assert_int_equal(publisher_publish(publisher, count, 9, mappings), 0);
+		block = find(count, 9);
+		assert_true(block & PROCESS_SLOT_CONTEXT);
+		assert_int_equal(process_slot_version(block), mappings->version);
+		context = (const struct thread_context *)entry(block, count);
+		assert_int_equal(context->root.start, RUNTIME_AT_DESCRIPTOR);
+		assert_int_equal(context->root.pc, 0x402000 + entry(block, 0)->bias);
+		assert_int_equal(context->root.steps, 1);
+		publisher_release(publisher, mappings, count);
+		mappings_free(mappings);
+	}
+}
+
 /* As in test_naming__two_segments_share_a_page. */
 static void test_publisher__mapping_has_the_bias_of_its_own_segment(void **state)
 {
@@ -368,6 +404,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_publisher__block_reads_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__context_of_threads, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_publisher__mapping_has_the_bias_of_its_own_segment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,

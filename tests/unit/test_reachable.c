@@ -139,13 +139,17 @@ static void test_reachable__times_and_processes_stay(void **state)
 		.created = 77,
 		.executable = path,
 		.attributes = profile_string(profile, "service.name=ours\n")};
+	const struct profile_link links[2] = {{{1}, {2}}, {{3}, {4}}};
 	struct profile_sample sample = {.pid = 5, .cpu = 9, .count = 1}, found;
+	struct profile_link link;
 	struct profile_moment_walk walk = {0};
 
 	(void)state;
 	profile_keep_times(profile);
 	profile_sample_add_at(profile, &sample, 100);
 	sample.process = profile_process_add(profile, &process);
+	profile_link_add(profile, &links[0]); /* of no sample */
+	sample.link = profile_link_add(profile, &links[1]);
 	profile_sample_add_at(profile, &sample, 300);
 	profile_sample_add_at(profile, &sample, 200);
 	assert_int_equal(profile_reachable(profile, &copy), 0);
@@ -168,6 +172,10 @@ static void test_reachable__times_and_processes_stay(void **state)
 		profile_string_get(copy, profile_process_get(copy, found.process).attributes),
 		"service.name=ours\n");
 	assert_int_equal(profile_sample_get(copy, 0).process, 0);
+	assert_int_equal(profile_sample_get(copy, 0).link, 0);
+	assert_int_equal(found.link, 1);
+	link = profile_link_get(copy, found.link);
+	assert_memory_equal(&link, &links[1], sizeof(link));
 	profile_free(copy);
 }
 

@@ -104,10 +104,27 @@ static void test_ring__malformed_heads_are_passed_over(void **state)
 	put(f, 1)->cpu = ABI_MAX_CPUS;
 	put(f, 1)->pid = PROCESS_PID_MAX + 1;
 	put(f, 1)->kernel_frames = 65535;
+	put(f, 1)->context = CONTEXT_TAKEN;
+	put(f, 1)->context = CONTEXT_RESULTS;
 	put(f, 2);
 	assert_true(ring_next(&f->ring, &head, &frames));
 	assert_int_equal(head.user_frames, 2);
-	assert_int_equal(f->ring.discarded, 6);
+	assert_int_equal(f->ring.discarded, 8);
+}
+
+static void test_ring__context_is_behind_the_frames(void **state)
+{
+	struct fixture *f = *state;
+	struct record head, *record = put(f, 2 + CONTEXT_WORDS);
+	const u64 *frames;
+
+	record->user_frames = 2;
+	record->context = CONTEXT_TAKEN;
+	assert_true(ring_next(&f->ring, &head, &frames));
+	assert_int_equal(head.user_frames, 2);
+	assert_int_equal(record_words(&head), 5);
+	assert_int_equal(frames[4], 0x1004);
+	assert_int_equal(f->ring.discarded, 0);
 }
 
 static void test_ring__damaged_commit_word_is_no_record(void **state)
@@ -133,6 +150,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_ring__laps_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ring__malformed_heads_are_passed_over, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_ring__context_is_behind_the_frames, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_ring__damaged_commit_word_is_no_record, setup,
 						teardown),

@@ -313,6 +313,52 @@ static void test_samples__contexts_of_other_formats(void **state)
 	assert_int_equal(rig->fake.asked[TARGET_MAPS], listings);
 }
 
+/* The span of a thread is behind all other words, in whichever order these are. */
+static void test_samples__links(void **state)
+{
+	struct rig *rig = *state;
+	const u64 list[] = {RUNTIME_WORD_FRAME | 0x5000, 0};
+	u64 words[] = {0x10000100 | FRAME_EXACT, list[0], list[1], 1, 2, 3};
+	const u64 first[] = {list[0], list[1], 0x10000100 | FRAME_EXACT, 4, 5, 6};
+	struct profile_link link;
+	struct session_totals totals;
+	const struct profile *profile;
+
+	rig->parts.config.format = FORMAT_otlp;
+	rig_restart(rig, 1);
+	profile = session_profile(rig->session);
+	start(rig, 5, 100);
+	rig_sample_context(rig, 5, 100, words, 1, 2, 0);
+	rig_sample_context(rig, 5, 100, first, 1, 2, RECORD_FLAG_LIST_FIRST);
+	rig_sample(rig, 5, 100, REASON_end_root, words, 0, 1);
+	rig_settle(rig);
+	session_finish(rig->session);
+	link = profile_link_get(profile, profile_sample_get(profile, 0).link);
+	assert_memory_equal(&link, words + 3, sizeof(link));
+	link = profile_link_get(profile, profile_sample_get(profile, 1).link);
+	assert_memory_equal(&link, first + 3, sizeof(link));
+	assert_int_equal(profile_sample_get(profile, 2).link, 0);
+	session_totals(rig->session, &totals);
+	assert_int_equal(totals.contexts[CONTEXT_TAKEN], 2);
+	assert_int_equal(totals.contexts[CONTEXT_NOT_PUBLISHED], 1);
+	assert_int_equal(totals.links_lost, 0);
+}
+
+/* Formats that show no links have equal samples where only the spans differ. */
+static void test_samples__no_links_for_other_formats(void **state)
+{
+	struct rig *rig = *state;
+	u64 words[] = {0x10000100 | FRAME_EXACT, 1, 2, 3};
+
+	start(rig, 5, 100);
+	for (; words[3] < 6; words[3]++)
+		rig_sample_context(rig, 5, 100, words, 1, 0, 0);
+	rig_settle(rig);
+	session_finish(rig->session);
+	assert_int_equal(resolved(rig), 1);
+	assert_int_equal(profile_sample_get(session_profile(rig->session), 0).count, 3);
+}
+
 static void test_samples__dropped_paths_of_programs(void **state)
 {
 	struct rig *rig = *state;
@@ -612,6 +658,8 @@ int main(void)
 		RIG_TEST(test_samples__details),
 		RIG_TEST(test_samples__late_contexts),
 		RIG_TEST(test_samples__contexts_of_other_formats),
+		RIG_TEST(test_samples__links),
+		RIG_TEST(test_samples__no_links_for_other_formats),
 		RIG_TEST(test_samples__paths_of_cgroups),
 		RIG_TEST(test_samples__cgroup_of_a_process_that_exits),
 		RIG_TEST_NAMES(test_samples__dropped_paths_of_programs, drop_paths),

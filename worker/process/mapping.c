@@ -8,7 +8,7 @@
 #include "base/array.h"
 
 /* Returns a version that no other member of a family of forked processes has, because they share
- * cached rules. 26 bits reach the BPF programs. */
+ * cached rules. 25 bits reach the BPF programs. */
 static uint32_t next_version(void)
 {
 	static uint32_t version;

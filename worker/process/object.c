@@ -465,6 +465,7 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	object->runtime_error = result->runtime_error;
 	object->setup = result->setup;
 	object->copies = result->copies;
+	object->context = result->context;
 	result->setup = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);

@@ -13,6 +13,7 @@
 #include "base/chain.h"
 #include "base/file_id.h"
 #include "base/runtimes.h"
+#include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
 #include "worker/target/target.h"
 
@@ -67,6 +68,7 @@ struct object {
 	int runtime_error;	     /* of runtime_configure() */
 	struct runtime_setup *setup; /* of the runtime; NULL: none */
 	struct cpython_types copies; /* that a program has of a runtime's types; 0: none */
+	struct runtime_root context; /* of thread_context_find(); RUNTIME_AT_NOTHING: none */
 	struct table *table;	     /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */

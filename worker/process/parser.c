@@ -17,6 +17,7 @@
 #include "object/unwind/unwind_table.h"
 #include "worker/runtime/cpython_types.h"
 #include "worker/runtime/runtime.h"
+#include "worker/runtime/thread_context.h"
 
 #define PRIORITY_NORMAL 0
 
@@ -122,6 +123,8 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 	ret_result->runtime = runtime_recognise(image);
 	if (ret_result->runtime == RUNTIME_NONE)
 		cpython_types_copied(image, &ret_result->copies);
+	if (thread_context_find(image, &ret_result->context) < 0)
+		ret_result->context = (struct runtime_root){.start = RUNTIME_AT_NOTHING};
 	ret_result->table_error =
 		unwind_table_build_paced(image, pace, &ret_result->table, &damaged);
 	if (ret_result->table_error < 0)

@@ -14,6 +14,7 @@
 
 #include "base/file_id.h"
 #include "base/runtimes.h"
+#include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
 #include "object/elf/image.h"
 #include "ipc/time.h"
@@ -68,6 +69,7 @@ struct parser_result {
 	int runtime_error;	     /* why there is no setup: -ENOENT, -ENOTSUP, … */
 	struct runtime_setup *setup; /* of the runtime, owned; NULL: BPF does not walk its frames */
 	struct cpython_types copies; /* that a program has of a runtime's types */
+	struct runtime_root context; /* of thread_context_find(); RUNTIME_AT_NOTHING: none */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 	char go_build_id[IMAGE_GO_BUILD_ID_MAX + 1]; /* raw */
 	char file_id[FILE_ID_BYTES]; /* "": the file cannot be read; else also with an error */

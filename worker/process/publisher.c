@@ -22,6 +22,7 @@ struct block {
 	unsigned int references;
 	uint32_t word, words, count;
 	uint32_t version; /* of the mappings it was made of */
+	bool has_context; /* behind the entries */
 };
 
 struct publisher {
@@ -118,10 +119,38 @@ static void set_maker(const struct mapping *mapping, const struct mapping_entry 
 	entry->bias = maker->bias;
 }
 
+/*
+ * Finds where threads have their context. Where several objects have the variable, the dynamic
+ * linker gives all of them that of one. Returns false: there is none.
+ */
+static bool find_context(const struct mappings *mappings, struct thread_context *ret_context)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct mapping *mapping = &mappings->open[i];
+		const struct object *object = mapping->object;
+		uint64_t bias;
+
+		if (!object || object->state < OBJECT_READY ||
+		    object->context.start == RUNTIME_AT_NOTHING || !publisher_bias(mapping, &bias))
+			continue;
+		*ret_context = (struct thread_context){.root = object->context};
+		ret_context->root.pc += bias;
+		return true;
+	}
+	return false;
+}
+
 /* Returns the words of the start addresses, padded to an entry. */
 static uint32_t starts_words(size_t count)
 {
 	return ((uint32_t)count * 2 + 15) & ~15u;
+}
+
+/* Returns the words of the start addresses and of the entries. */
+static uint32_t mappings_words(size_t count)
+{
+	return starts_words(count) +
+	       (uint32_t)count * (uint32_t)(sizeof(struct mapping_entry) / sizeof(u32));
 }
 
 static void fill(struct mappings *mappings, u32 *words)
@@ -149,6 +178,7 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 {
 	struct block *block = calloc(1, sizeof(*block));
 	uint32_t count = (uint32_t)mappings->open_count;
+	struct thread_context context;
 
 	*ret_error = -ENOMEM;
 	if (!block)
@@ -156,14 +186,21 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 	block->references = 1;
 	block->count = count;
 	block->version = mappings->version;
-	block->words = starts_words(count) + count * (sizeof(struct mapping_entry) / sizeof(u32));
+	block->has_context = find_context(mappings, &context);
+	block->words = mappings_words(count);
+	if (block->has_context)
+		block->words += sizeof(context) / sizeof(u32);
 	if (block->words == 0)
 		block->words = SEGMENTS_ALIGN;
 	*ret_error = segments_alloc(publisher->segments, block->words, &block->word);
-	if (*ret_error == 0)
-		return block;
-	free(block);
-	return NULL;
+	if (*ret_error < 0) {
+		free(block);
+		return NULL;
+	}
+	if (block->has_context)
+		memcpy(segments_at(publisher->segments, block->word) + mappings_words(count),
+		       &context, sizeof(context));
+	return block;
 }
 
 /* A process that keeps changing its mappings must not fill the segments with old blocks. */
@@ -298,6 +335,8 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 
 	if (!block)
 		return -ENOENT;
+	if (block->has_context)
+		flags |= PROCESS_SLOT_CONTEXT;
 	return put(publisher, pid, generation,
 		   process_slot_block(block->word, block->count, block->version) | flags);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "object/elf/dynamic.h"
 #include "object/elf/exported.h"
@@ -23,14 +22,6 @@ static const char *const getters[] = {
 
 /* The function that returns the state of this thread, with the lock or without. */
 static const char own[] = "PyGILState_GetThisThreadState";
-
-static bool is_musl(struct image *image)
-{
-	static const char alpine[] = "libc.musl-", other[] = "libc.so"; /* glibc: libc.so.6 */
-
-	return dynamic_needs(image, alpine, strlen(alpine)) ||
-	       dynamic_needs(image, other, sizeof(other));
-}
 
 /* ---- thread-local variables ---- */
 
@@ -90,7 +81,7 @@ static int find_variable(struct image *image, const struct exported *exported, c
 
 	if (r < 0)
 		return r;
-	return root_of(&value, is_musl(image), ret_root);
+	return root_of(&value, dynamic_needs_musl(image), ret_root);
 }
 
 int cpython_thread_current(struct image *image, const struct exported *exported,
@@ -178,7 +169,7 @@ int cpython_thread_own(struct image *image, const struct exported *exported,
 	root.pc = find_key(&accessor, &runtime);
 	if (root.pc == 0)
 		return -ENOTSUP;
-	if (is_musl(image))
+	if (dynamic_needs_musl(image))
 		root.start = RUNTIME_AT_KEY_MUSL;
 	*ret_root = root;
 	return 0;

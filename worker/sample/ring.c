@@ -33,12 +33,10 @@ static bool may_end_record(uint32_t number)
 
 static bool well_formed(const struct record *head, uint64_t bytes)
 {
-	uint64_t frames = (uint64_t)head->kernel_frames + head->user_frames + head->runtime_words;
-
 	return head->kernel_frames <= RECORD_KERNEL_FRAMES_MAX &&
 	       head->user_frames <= RECORD_FRAMES_MAX &&
-	       head->runtime_words <= RECORD_RUNTIME_WORDS_MAX &&
-	       bytes == sizeof(*head) + 8 * frames && may_end_record(head->reason) &&
+	       head->runtime_words <= RECORD_RUNTIME_WORDS_MAX && head->context < CONTEXT_RESULTS &&
+	       bytes == sizeof(*head) + 8 * record_words(head) && may_end_record(head->reason) &&
 	       head->cpu < ABI_MAX_CPUS && head->pid <= PROCESS_PID_MAX &&
 	       head->tid <= PROCESS_PID_MAX && head->generation <= UINT64_MAX >> PROCESS_PID_BITS;
 }

@@ -19,6 +19,7 @@
 #include "worker/sample/stack.h"
 
 _Static_assert(ABI_MAX_CPUS <= PROFILE_CPUS_MAX, "a sample has room for its CPU");
+_Static_assert(sizeof(struct profile_link) == CONTEXT_WORDS * sizeof(u64), "a link is a context");
 
 struct held {
 	uint64_t bytes;		       /* with the frames */
@@ -186,9 +187,38 @@ static void on_told(void *context, const struct process *process)
 	add_program(context, process, say_attributes(context, process));
 }
 
-static int add_sample(struct samples *samples, const struct record *head,
+/* Gives the profile the span in which the thread was. Returns its id, or 0. */
+static uint32_t add_link(struct samples *samples, const struct held *held)
+{
+	const struct record *head = &held->head;
+	struct profile_link link;
+	uint32_t id;
+
+	if (head->context != CONTEXT_TAKEN)
+		return 0;
+	memcpy(&link, held->frame + record_words(head) - CONTEXT_WORDS, sizeof(link));
+	id = profile_link_add(samples->parts.profile, &link);
+	samples->counts.links_lost += id == 0;
+	return id;
+}
+
+/* Tells the profile what some formats alone show. */
+static void add_details(struct samples *samples, const struct held *held,
+			const struct process *process, struct profile_sample *sample)
+{
+	samples->counts.context[held->head.context]++;
+	sample->cpu = held->head.cpu + 1u;
+	sample->link = add_link(samples, held);
+	if (process)
+		sample->process = add_process(samples, process);
+	else
+		sample->process = add_kernel_thread(samples, held->head.pid);
+}
+
+static int add_sample(struct samples *samples, const struct held *held,
 		      const struct process *process)
 {
+	const struct record *head = &held->head;
 	struct profile *profile = samples->parts.profile;
 	struct profile_sample sample = {
 		.pid = head->pid,
@@ -199,13 +229,8 @@ static int add_sample(struct samples *samples, const struct record *head,
 	const struct redact *redact = samples->parts.redact;
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
-	if (samples->parts.details) {
-		sample.cpu = head->cpu + 1u;
-		if (process)
-			sample.process = add_process(samples, process);
-		else
-			sample.process = add_kernel_thread(samples, head->pid);
-	}
+	if (samples->parts.details)
+		add_details(samples, held, process, &sample);
 	if (process) {
 		sample.cgroup = process_cgroup(process, head->time);
 		process_name(process, name);
@@ -395,7 +420,7 @@ static void enter(struct samples *samples, struct held *held, const struct proce
 		samples->counts.runtime[head->runtime]++;
 	stack_make(&samples->stack, head, held->frame, process);
 	prove(samples, head);
-	if (samples->stack.failed || add_sample(samples, head, process) < 0)
+	if (samples->stack.failed || add_sample(samples, held, process) < 0)
 		fail(samples, head);
 	else
 		count_ruleless(held, process);
@@ -470,7 +495,10 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 	samples->records = records;
 }
 
-/* Copies the words of a record: frames of the kernel, of the user, then words of a list. */
+/*
+ * Copies the words of a record: frames of the kernel, of the user, then words of a list, and of a
+ * context.
+ */
 static void copy_words(u64 *to, const struct record *head, const u64 *from)
 {
 	const u64 *frames = from + head->kernel_frames, *list = frames + head->user_frames;
@@ -482,15 +510,18 @@ static void copy_words(u64 *to, const struct record *head, const u64 *from)
 	memcpy(to, from, head->kernel_frames * sizeof(*to));
 	to += head->kernel_frames;
 	memcpy(to, frames, head->user_frames * sizeof(*to));
-	memcpy(to + head->user_frames, list, head->runtime_words * sizeof(*to));
+	to += head->user_frames;
+	memcpy(to, list, head->runtime_words * sizeof(*to));
+	if (head->context == CONTEXT_TAKEN)
+		memcpy(to + head->runtime_words,
+		       from + head->kernel_frames + head->user_frames + head->runtime_words,
+		       CONTEXT_WORDS * sizeof(*to));
 }
 
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
 		  uint64_t turn, uint64_t now)
 {
-	size_t frame_bytes = sizeof(u64) * ((size_t)head->kernel_frames + head->user_frames +
-					    head->runtime_words);
-	size_t bytes = sizeof(struct held) + frame_bytes;
+	size_t bytes = sizeof(struct held) + sizeof(u64) * record_words(head);
 	struct held *held;
 
 	samples->counts.samples++;

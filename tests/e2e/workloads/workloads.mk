@@ -17,10 +17,11 @@ MAKEFLAGS += --no-builtin-rules
 C_PROGRAMS   := recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
 	memfd forkserver execs dlopen libraries jit jit_frames paths become happenings bpfspin publish
 CXX_PROGRAMS := mixed
+TRACED_LIBRARIES := $(addprefix traced_,gnu2.so gnu2_room.so gnu.so gnu_room.so initial.so)
 PLAIN        := -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra
 
 .PHONY: all
-all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer debugframe plugin.so nss_probe.so coldstack)
+all: $(addprefix $(OUT)/,$(C_PROGRAMS) $(CXX_PROGRAMS) framepointer debugframe plugin.so nss_probe.so coldstack traced $(TRACED_LIBRARIES))
 
 ifneq ($(V),1)
 Q := @
@@ -57,3 +58,16 @@ $(OUT)/coldstack: $(HERE)coldstack.c $(HERE)coldstack_object.S $(HERE)coldstack_
 		-Wl,--build-id=0x00112233445566778899aabbccddeeff00112233
 	$(Q)python3 $(HERE)coldstack_objects.py $@.so $@.objects 500
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $< -ldl
+
+# A thread-local variable for others to read, in the ways in which compilers reach it.
+$(OUT)/traced: $(HERE)traced.c $(HERE)traced_slot.c $(HERE)traced_slot.h $(HERE)work.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) -o $@ $(HERE)traced.c $(HERE)traced_slot.c \
+		-Wl,--export-dynamic-symbol=otel_thread_ctx_v1 -lpthread -ldl
+
+$(OUT)/traced_gnu2.so:      TLS := -mtls-dialect=gnu2
+$(OUT)/traced_gnu2_room.so: TLS := -mtls-dialect=gnu2 -DTRACED_ROOM=65536
+$(OUT)/traced_gnu.so:       TLS := -mtls-dialect=gnu
+$(OUT)/traced_gnu_room.so:  TLS := -mtls-dialect=gnu -DTRACED_ROOM=65536
+$(OUT)/traced_initial.so:   TLS := -ftls-model=initial-exec
+$(addprefix $(OUT)/,$(TRACED_LIBRARIES)): $(HERE)traced_slot.c $(HERE)traced_slot.h
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -D_GNU_SOURCE $(PLAIN) $(TLS) -fPIC -shared -o $@ $<
