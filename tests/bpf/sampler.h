@@ -105,7 +105,7 @@ static struct sampler {
 	u32 generation_pid;
 	struct kept kept[KEPT_SLOTS_MIN];
 	u32 queue[KEPT_SLOTS_MIN], queued;
-	const void *user;	 /* the readable memory of the process */
+	const void *user; /* the readable memory of the process */
 	u64 user_start, user_bytes;
 	_Alignas(8) u8 ring[RING_BYTES_MIN + 64];
 } sampler;
