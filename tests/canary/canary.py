@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from recording import START, Recording, kernel_ranges
+from recording import START, Agent, Recording, kernel_ranges
 
 GIVEN = 16          # secrets in arguments, and as many in the environment
 RECORD_SECONDS = 3
@@ -111,8 +111,23 @@ def look_on(search, target, recording, seconds):
 
 
 def test_record(tap, build, folder, target, name, output, arguments):
+    return check(tap, build, target, name,
+                 Recording(build, folder, name, output, ["-F", HZ, "-d", "60"] + arguments))
+
+
+def test_agent(tap, build, folder, target):
+    """The exporter's memory, the bytes for the server, and what waits on disk."""
+    agent = Agent(build, folder, "agent", ["-F", HZ, "-p", str(target.process.pid)])
+    private = check(tap, build, target, "agent", agent)
+    size = os.path.getsize(agent.traffic)
+    tap(agent.server.requests > 1 and size > 1000,
+        f"agent: its server got {agent.server.requests} requests of {size >> 10} KB together")
+    return private
+
+
+def check(tap, build, target, name, started):
     search = Search(build)
-    with Recording(build, folder, name, output, ["-F", HZ, "-d", "60"] + arguments) as recording:
+    with started as recording:
         places = look_on(search, target, recording, RECORD_SECONDS)
         good, files = recording.end()
     search.look(target, [f"file:{path}" for path in files])
@@ -232,6 +247,7 @@ def main():
             private = test_record(tap, build, folder, target, "folded", ".folded", [])
             private += test_record(tap, build, folder, target, "pprof", ".pb.gz",
                                    ["--by-thread", "-p", str(target.process.pid)])
+            private += test_agent(tap, build, folder, target)
             tap(private > 0, f"control: {private} hits in scratch memory that nobody can map: the "
                 "sampler did see secrets")
             test_leaky(tap, build, folder, target)

@@ -5,8 +5,10 @@ import gzip
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
+import threading
 import time
 
 START = 20      # seconds
@@ -21,7 +23,7 @@ class Recording:
     def __init__(self, build, folder, name, output, arguments):
         self.folder, self.log = folder, os.path.join(folder, name + ".log")
         self.output = os.path.join(folder, name + output)
-        command = [os.path.join(build, "keyhole"), "record", "-v", "-o", self.output] + arguments
+        command = [os.path.join(build, "keyhole")] + self.words() + arguments
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log)
@@ -31,6 +33,9 @@ class Recording:
                 raise SystemExit("recording: " + open(self.log).read()[-500:])
             time.sleep(0.01)
         self.processes = family(self.process.pid)
+
+    def words(self):
+        return ["record", "-v", "-o", self.output]
 
     def __enter__(self):
         return self
@@ -74,6 +79,71 @@ class Recording:
     def memory(self):
         return [("parser" if name in PARSERS else "memory") + f":{pid}"
                 for pid, name in self.processes.items()]
+
+
+class Agent(Recording):
+    """keyhole agent; its output is what its server gets, and what it keeps on disk for the server."""
+
+    def __init__(self, build, folder, name, arguments):
+        self.traffic = os.path.join(folder, name + ".traffic")
+        self.server = Server(self.traffic)
+        self.spool = os.path.join(folder, name)
+        os.mkdir(self.spool)
+        super().__init__(build, folder, name, "/*", arguments)
+
+    def words(self):
+        return ["agent", "-v", "--endpoint", f"http://127.0.0.1:{self.server.port}", "--compression", "none",
+                "--interval", "1", "--directory", self.spool, "--spool", "64M"]
+
+    def end(self):
+        good, files = super().end()
+        self.server.close()
+        return good, files + [self.traffic]
+
+
+class Server:
+    """Takes requests by HTTP and keeps their bytes, as they come on the wire."""
+
+    def __init__(self, path):
+        self.file = open(path, "wb")
+        self.requests = 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                link, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(link,), daemon=True).start()
+
+    def serve(self, link):
+        """Half of the requests find no room, so that the agent keeps profiles on disk meanwhile."""
+        with link, link.makefile("rb") as stream:
+            while self.take(stream):
+                self.requests += 1
+                answer = "200 OK"
+                if self.requests % 2:
+                    answer = "503 Service Unavailable\r\nRetry-After: 1"
+                link.sendall(f"HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n".encode())
+
+    def take(self, stream):
+        size = None
+        while line := stream.readline():
+            self.file.write(line)
+            if line.lower().startswith(b"content-length:"):
+                size = int(line.split(b":")[1])
+            if line == b"\r\n":
+                self.file.write(stream.read(size))
+                self.file.flush()
+                return True
+        return False
+
+    def close(self):
+        self.socket.close()
+        self.file.close()
 
 
 def link_of(pid, fd):
