@@ -123,7 +123,10 @@ def look(agent):
     resident = private = 0
     maps, descriptors = {}, {}
     for pid in family(agent):
-        rows = dict(re.findall(r"^(\w+):\s+(\d+) kB", text_of(f"/proc/{pid}/smaps_rollup"), re.M))
+        try:
+            rows = dict(re.findall(r"^(\w+):\s+(\d+) kB", text_of(f"/proc/{pid}/smaps_rollup"), re.M))
+        except ProcessLookupError:
+            continue  # it has ended, and nobody has waited for it yet
         resident += int(rows["Pss"]) / 1024
         private += int(rows["Pss_Anon"]) / 1024
         name = text_of(f"/proc/{pid}/comm").strip()
