@@ -71,6 +71,7 @@ expected() {	# files of both, without documents and completions
 		/usr/share/bash-completion/completions/keyhole
 		/usr/share/doc/keyhole/README.md
 		/usr/share/doc/keyhole/examples/agent.conf
+		/usr/share/doc/keyhole/examples/keyhole.rules.yml
 		/usr/share/doc/keyhole/examples/policy.conf
 		/usr/share/fish/vendor_completions.d/keyhole.fish
 	END
