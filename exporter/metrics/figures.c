@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/rows.h"
+#include "base/counter_rows.h"
 #include "exporter/metrics/cpu_time.h"
 #include "ipc/guard.h"
 #include "ipc/time.h"
@@ -157,7 +157,7 @@ void figures_update(struct figures *figures)
 	count_expected(figures);
 	if (!figures->rows)
 		return;
-	rows_add(figures->rows, figures->cpus, COUNTER_WORDS, sum.word);
+	counter_rows_add(figures->rows, figures->cpus, COUNTER_WORDS, sum.word);
 	leave_waiting_out(&sum.counters, &figures->sampled);
 	figures->sampled = sum.counters;
 	count_limits(figures);

@@ -11,7 +11,7 @@
 #include "ipc/time.h"
 #include "base/event_rows.h"
 #include "base/reader.h"
-#include "base/rows.h"
+#include "base/counter_rows.h"
 
 #define TEXT_BYTES  4096
 #define NS_PER_USEC 1000u
@@ -108,8 +108,8 @@ static struct counters add_rows(const struct counts *counts)
 	} sum = {0};
 
 	if (counts->rows)
-		rows_add(counts->rows, counts->source.cpus, sizeof(sum.word) / sizeof(sum.word[0]),
-			 sum.word);
+		counter_rows_add(counts->rows, counts->source.cpus,
+				 sizeof(sum.word) / sizeof(sum.word[0]), sum.word);
 	/* a row that was read early lacks samples that a later row knows to be over */
 	sum.counters.reason[REASON_cut_not_ready] =
 		difference(sum.counters.reason[REASON_cut_not_ready], sum.counters.kept_done);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/rows.h"
+#include "base/counter_rows.h"
 
-void rows_add(const void *rows, size_t count, size_t words, uint64_t *ret_sums)
+void counter_rows_add(const void *rows, size_t count, size_t words, uint64_t *ret_sums)
 {
 	const volatile uint64_t *word = rows;
 
