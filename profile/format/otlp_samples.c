@@ -186,6 +186,7 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 {
 	struct otlp_samples *samples = maker->samples;
 	struct otlp_sample sample = {.process = (uint32_t)samples->process_count - 1};
+	struct otlp_process *process = &samples->processes[sample.process];
 	uint32_t id;
 
 	sample.stack = otlp_stack(maker->otlp, from->stack);
@@ -195,7 +196,9 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 	if (id == INTERN_FAILED)
 		return 0;
 	samples->counts[id - 1] += from->count;
-	samples->processes[sample.process].count = id - samples->processes[sample.process].first;
+	/* the sample may be equal to an earlier one, of another program that looks the same */
+	if (id - process->first > process->count)
+		process->count = id - process->first;
 	return id;
 }
 

@@ -536,6 +536,36 @@ static void test_otlp__times_of_creation(void **state)
 	}
 }
 
+/* A program that runs itself again looks the same: equal samples of both are one. */
+static void test_otlp__a_program_that_runs_itself_again(void **state)
+{
+	const uint32_t cpus[] = {1, 2, 1}, generations[] = {1, 1, 2};
+	struct profile *profile = profile_new();
+	const Otlp__Profile *only;
+	Otlp__ProfilesData *found;
+	uint64_t total = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_process process = {
+			.generation = generations[i], .pid = 5, .created = 1};
+		struct profile_sample sample = {.pid = 5, .tid = 5, .count = 1, .cpu = cpus[i]};
+
+		sample.process = profile_process_add(profile, &process);
+		profile_sample_add(profile, &sample);
+	}
+	found = unpack(profile);
+	assert_int_equal(found->n_resource_profiles, 1);
+	only = found->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	assert_int_equal(only->n_samples, 2);
+	for (size_t i = 0; i < only->n_samples; i++)
+		for (size_t value = 0; value < only->samples[i]->n_values; value++)
+			total += (uint64_t)only->samples[i]->values[value];
+	assert_int_equal(total, 3);
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 #define TOLD_MAX 64 /* OTLP_TOLD_MAX of profile/format/otlp.h */
 
 /* Adds a sample of a program that says something of itself. */
@@ -790,6 +820,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__a_period_is_never_0),
 		cmocka_unit_test(test_otlp__a_resource_is_a_program),
 		cmocka_unit_test(test_otlp__times_of_creation),
+		cmocka_unit_test(test_otlp__a_program_that_runs_itself_again),
 		cmocka_unit_test(test_otlp__processes_say_what_they_are),
 		cmocka_unit_test(test_otlp__attributes_of_a_process_are_bounded),
 		cmocka_unit_test(test_otlp__resources_have_the_users_attributes),
