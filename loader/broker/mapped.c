@@ -199,6 +199,7 @@ static int query(int maps, struct procmap_query *query)
 		return 0;
 	if (errno != ENAMETOOLONG)
 		return -errno;
+	query->name = 0; /* a name without a size is -EINVAL */
 	query->name_size = 0;
 	if (ioctl(maps, PROCMAP_QUERY, query))
 		return -errno;
