@@ -144,6 +144,16 @@ static void test_grant__names_of_runtimes(void **state)
 	assert_int_equal(judge("pythonics", 0755, &rule), -EOPNOTSUPP);
 }
 
+/* The broker asks about the mapping with room for the short names of contexts. */
+static void test_grant__a_path_longer_than_a_name(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		judge("libpython3.11.so.1.000000000000000000000000000000000000000000000000", 0755,
+		      NULL),
+		0);
+}
+
 static void test_grant__no_set_id_program(void **state)
 {
 	(void)state;
@@ -400,6 +410,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grant__names_of_runtimes),
+		cmocka_unit_test(test_grant__a_path_longer_than_a_name),
 		cmocka_unit_test(test_grant__no_set_id_program),
 		cmocka_unit_test(test_grant__rules_of_the_policy),
 		cmocka_unit_test(test_grant__claims_that_are_wrong),
