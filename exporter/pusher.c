@@ -185,21 +185,6 @@ static void on_news(void *owner, enum connection_news news)
 		fail(pusher, connection_reason(pusher->connection));
 }
 
-static int begin_connection(struct pusher *pusher, int fd)
-{
-	struct ssl_st *tls = NULL;
-	int r = 0;
-
-	if (pusher->receiver.tls)
-		r = credentials_connect(pusher->credentials, &pusher->receiver, &tls);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	return connection_new(pusher->base, &pusher->receiver, fd, tls, on_news, pusher,
-			      &pusher->connection);
-}
-
 void pusher_connected(struct pusher *pusher, int error, int fd)
 {
 	if (pusher->state != STATE_ASKED) {
@@ -210,7 +195,8 @@ void pusher_connected(struct pusher *pusher, int error, int fd)
 	if (error == 0 && fd < 0)
 		error = -EBADF;
 	if (error == 0)
-		error = begin_connection(pusher, fd);
+		error = connection_new(pusher->base, &pusher->receiver, pusher->credentials, fd,
+				       on_news, pusher, &pusher->connection);
 	if (error < 0)
 		fail(pusher, strerror(-error));
 	else

@@ -205,21 +205,6 @@ static void ask(struct shipper *shipper)
 
 static void on_news(void *owner, enum connection_news news);
 
-static int begin_connection(struct shipper *shipper, int fd)
-{
-	struct ssl_st *tls = NULL;
-	int r = 0;
-
-	if (shipper->receiver.tls)
-		r = credentials_connect(shipper->credentials, &shipper->receiver, &tls);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	return connection_new(shipper->base, &shipper->receiver, fd, tls, on_news, shipper,
-			      &shipper->connection);
-}
-
 void shipper_connected(struct shipper *shipper, int error, int fd)
 {
 	shipper->asked = false;
@@ -231,7 +216,8 @@ void shipper_connected(struct shipper *shipper, int error, int fd)
 	if (error == 0 && fd < 0)
 		error = -EBADF;
 	if (error == 0)
-		error = begin_connection(shipper, fd);
+		error = connection_new(shipper->base, &shipper->receiver, shipper->credentials, fd,
+				       on_news, shipper, &shipper->connection);
 	if (error == -ENOKEY)
 		no_connection(shipper, "TLS: no authorities, or a certificate without its key");
 	else if (error < 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "exporter/http/session.h"
+#include "exporter/net/credentials.h"
 #include "exporter/net/transport.h"
 
 #define READ_BYTES 16384u
@@ -40,12 +41,22 @@ struct connection {
 
 static void on_event(int fd, short what, void *argument);
 
-int connection_new(struct event_base *base, const struct receiver *receiver, int fd,
-		   struct ssl_st *tls, void (*tell)(void *owner, enum connection_news news),
-		   void *owner, struct connection **ret_connection)
+int connection_new(struct event_base *base, const struct receiver *receiver,
+		   struct credentials *credentials, int fd,
+		   void (*tell)(void *owner, enum connection_news news), void *owner,
+		   struct connection **ret_connection)
 {
-	struct connection *connection = calloc(1, sizeof(*connection));
+	struct connection *connection;
+	struct ssl_st *tls = NULL;
+	int r = 0;
 
+	if (receiver->tls)
+		r = credentials_connect(credentials, receiver, &tls);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	connection = calloc(1, sizeof(*connection));
 	if (!connection || transport_begin(&connection->transport, fd, tls) < 0) {
 		free(connection);
 		SSL_free(tls);

@@ -12,8 +12,8 @@
 #include "exporter/http/receiver.h"
 
 struct connection;
+struct credentials;
 struct event_base;
-struct ssl_st;
 
 enum connection_news {
 	CONNECTION_READY,    /* a request may begin */
@@ -22,13 +22,15 @@ enum connection_news {
 };
 
 /*
- * Takes over the socket, which is connected and non-blocking, and the TLS (NULL: none), with an
- * error, too. Tells its news from the loop alone, and touches nothing after that, so that the
- * owner may free the connection. Returns 0 or -ENOMEM.
+ * Takes over the socket, which is connected and non-blocking, with an error, too. The credentials
+ * serve a receiver with TLS. Tells its news from the loop alone, and touches nothing after that,
+ * so that the owner may free the connection. Returns 0, -ENOMEM or an error of
+ * credentials_connect().
  */
-int connection_new(struct event_base *base, const struct receiver *receiver, int fd,
-		   struct ssl_st *tls, void (*tell)(void *owner, enum connection_news news),
-		   void *owner, struct connection **ret_connection);
+int connection_new(struct event_base *base, const struct receiver *receiver,
+		   struct credentials *credentials, int fd,
+		   void (*tell)(void *owner, enum connection_news news), void *owner,
+		   struct connection **ret_connection);
 /* Closes the socket at once, whatever is under way. NULL is fine. */
 void connection_free(struct connection *connection);
 
