@@ -118,16 +118,26 @@ static ssize_t read_answer(struct contexts *contexts, int fd)
 	return (ssize_t)size;
 }
 
+/* Takes an answer whose attributes come next. Returns as read_answer() does. */
+static ssize_t begin_text(struct contexts *contexts, const struct target_reply *reply)
+{
+	if (reply->error < 0)
+		return reply->error;
+	contexts->attributes = (struct attributes){.used = 0};
+	return read_answer(contexts, reply->fd);
+}
+
+/* Keeps the attributes as the text, and tells of another text than the one before. */
+static void end_text(struct contexts *contexts, const struct process *process, char **text)
+{
+	if (keep(contexts, text) && contexts->parts.told)
+		contexts->parts.told(contexts->parts.context, process);
+}
+
 static struct process *find(const struct contexts *contexts, uint64_t key)
 {
 	return processes_find(contexts->parts.processes, key & PROCESS_PID_MAX,
 			      key >> PROCESS_PID_BITS);
-}
-
-static void tell(struct contexts *contexts, const struct process *process)
-{
-	if (contexts->parts.told)
-		contexts->parts.told(contexts->parts.context, process);
 }
 
 /* Forgets a mapping that is none of a context: the next listing may have another. */
@@ -148,19 +158,14 @@ static void on_context(void *user, uint64_t key, struct target_reply *reply)
 	if (!process)
 		return;
 	process->context.asked = false;
-	if (reply->error < 0) {
-		take_refusal(&process->context, reply->error);
-		return;
-	}
-	size = read_answer(contexts, reply->fd);
+	take_refusal(&process->context, reply->error);
+	size = begin_text(contexts, reply);
 	if (size < 0)
 		return;
-	contexts->attributes = (struct attributes){.used = 0};
 	contexts->counts.contexts++;
 	if (payload_read(contexts->answer, (size_t)size, &contexts->attributes) < 0)
 		contexts->counts.malformed++;
-	if (keep(contexts, &process->context.text))
-		tell(contexts, process);
+	end_text(contexts, process, &process->context.text);
 }
 
 static void on_variables(void *user, uint64_t key, struct target_reply *reply)
@@ -170,16 +175,14 @@ static void on_variables(void *user, uint64_t key, struct target_reply *reply)
 	ssize_t size;
 
 	contexts->no_variables |= reply->error == -EOPNOTSUPP;
-	if (!process || reply->error < 0)
+	if (!process)
 		return;
-	size = read_answer(contexts, reply->fd);
+	size = begin_text(contexts, reply);
 	if (size < 0)
 		return;
-	contexts->attributes = (struct attributes){.used = 0};
 	contexts->counts.environments++;
 	variables_read(contexts->answer, (size_t)size, &contexts->attributes);
-	if (keep(contexts, &process->context.variables))
-		tell(contexts, process);
+	end_text(contexts, process, &process->context.variables);
 }
 
 static void on_cgroups(void *user, uint64_t key, struct target_reply *reply)
@@ -188,16 +191,14 @@ static void on_cgroups(void *user, uint64_t key, struct target_reply *reply)
 	struct process *process = find(contexts, key);
 	ssize_t size;
 
-	if (!process || reply->error < 0)
+	if (!process)
 		return;
-	size = read_answer(contexts, reply->fd);
+	size = begin_text(contexts, reply);
 	if (size < 0)
 		return;
-	contexts->attributes = (struct attributes){.used = 0};
 	if (hierarchies_read(contexts->answer, (size_t)size, &contexts->attributes) < 0)
 		contexts->no_cgroups = true;
-	if (keep(contexts, &process->context.cgroups))
-		tell(contexts, process);
+	end_text(contexts, process, &process->context.cgroups);
 }
 
 /* ---- questions ---- */
