@@ -173,6 +173,27 @@ const char *destination_set_metrics(struct destination *destination, const char 
 	return NULL;
 }
 
+/* ---- lists, NAME=VALUE,NAME=VALUE ------------------------------------------------------------ */
+
+/* Adds each pair of the list, up to the first one that has a reason against it. */
+static const char *add_each(struct destination *destination, const char *list,
+			    const char *(*add)(struct destination *destination, char *pair))
+{
+	guard_free char *text = strdup(list);
+	const char *reason = NULL;
+	char *rest = text;
+
+	if (!text)
+		return "no memory";
+	while (rest && !reason) {
+		char *pair = strsep(&rest, ",");
+
+		if (*pairs_trim(pair))
+			reason = add(destination, pair);
+	}
+	return reason;
+}
+
 /* ---- headers --------------------------------------------------------------------------------- */
 
 /* RFC 9110, 5.1: token characters. The names of HTTP/2 are in lower case. */
@@ -232,21 +253,14 @@ const char *destination_add_header(struct destination *destination, const char *
 	return add_header(destination, text, false);
 }
 
+static const char *add_encoded_header(struct destination *destination, char *header)
+{
+	return add_header(destination, header, true);
+}
+
 const char *destination_add_headers(struct destination *destination, const char *list)
 {
-	guard_free char *text = strdup(list);
-	const char *reason = NULL;
-	char *rest = text;
-
-	if (!text)
-		return "no memory";
-	while (rest && !reason) {
-		char *header = strsep(&rest, ",");
-
-		if (*pairs_trim(header))
-			reason = add_header(destination, header, true);
-	}
-	return reason;
+	return add_each(destination, list, add_encoded_header);
 }
 
 /* ---- resources ------------------------------------------------------------------------------- */
@@ -281,19 +295,7 @@ static const char *add_attribute(struct destination *destination, char *pair)
 
 const char *destination_add_attributes(struct destination *destination, const char *list)
 {
-	guard_free char *text = strdup(list);
-	const char *reason = NULL;
-	char *rest = text;
-
-	if (!text)
-		return "no memory";
-	while (rest && !reason) {
-		char *pair = strsep(&rest, ",");
-
-		if (*pairs_trim(pair))
-			reason = add_attribute(destination, pair);
-	}
-	return reason;
+	return add_each(destination, list, add_attribute);
 }
 
 const char *destination_set_service(struct destination *destination, const char *name)
