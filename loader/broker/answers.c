@@ -17,6 +17,7 @@
 #include "loader/broker/limits.h"
 #include "loader/broker/mapped.h"
 #include "loader/broker/mounts.h"
+#include "loader/broker/thread.h"
 
 #define PATH_BYTES 80
 
@@ -43,19 +44,15 @@ static int check_process(int processes, uint32_t pid)
 /* Opens a file of the kernel's own about a thread of the process. */
 static int open_listing(int processes, const struct message_maps *request, const char *name)
 {
-	char path[PATH_BYTES];
-	guard_fd int fd = -1;
-	int error, r;
+	guard_fd int opened = thread_open(request->pid, request->thread, name);
+	int r;
 
-	snprintf(path, sizeof(path), "%u/task/%u/%s", request->pid, request->thread, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	error = errno;
 	r = check_process(processes, request->pid);
 	if (r < 0)
 		return r;
-	if (fd < 0)
-		return -error;
-	return take_fd(&fd);
+	if (opened < 0)
+		return opened;
+	return take_fd(&opened);
 }
 
 int answer_maps(int processes, const struct message_maps *request)

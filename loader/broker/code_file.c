@@ -13,6 +13,7 @@
 #include "ipc/guard.h"
 #include "loader/broker/mapped.h"
 #include "loader/broker/mounts.h"
+#include "loader/broker/thread.h"
 
 #define PATH_BYTES 64
 
@@ -56,14 +57,12 @@ int code_file_parse(const char *status, struct code_file_owner *ret_owner)
 
 static int look_at_process(uint32_t pid, uint32_t thread, struct code_file_owner *ret_owner)
 {
-	char path[PATH_BYTES], text[CODE_FILE_STATUS_BYTES];
-	guard_fd int fd = -1;
+	char text[CODE_FILE_STATUS_BYTES];
+	guard_fd int fd = thread_open(pid, thread, "status");
 	ssize_t length;
 
-	snprintf(path, sizeof(path), "%u/task/%u/status", pid, thread);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	length = read(fd, text, sizeof(text) - 1);
 	if (length < 1)
 		return -ESRCH;

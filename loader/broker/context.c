@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +10,8 @@
 #include "loader/broker/grant.h"
 #include "loader/broker/mapped.h"
 #include "loader/broker/mounts.h"
+#include "loader/broker/thread.h"
 
-#define PATH_BYTES	      64
 #define PIECE_BYTES	      4096
 #define ENVIRONMENT_BYTES_MAX (1u << 20) /* that are read of one */
 
@@ -26,18 +25,6 @@ struct header {
 _Static_assert(sizeof(struct header) == 32, "OTEP 4719 has 32 bytes");
 #define SIGNATURE "OTEL_CTX"
 #define VERSION	  2u
-
-static int open_of(const struct message_context *request, const char *name)
-{
-	char path[PATH_BYTES];
-	int fd;
-
-	snprintf(path, sizeof(path), "%u/task/%u/%s", request->pid, request->thread, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return fd;
-}
 
 /* ---- the process context ------------------------------------------------------------------- */
 
@@ -149,7 +136,7 @@ static ssize_t read_context(struct contexts *contexts, const struct message_cont
 		return -EPERM;
 	if (!mapped_is_valid(&mapped))
 		return -EINVAL;
-	memory = open_of(request, "mem");
+	memory = thread_open(request->pid, request->thread, "mem");
 	if (memory < 0)
 		return memory;
 	r = mapped_check_context(&mapped, contexts->mounts->memfd_device);
@@ -195,7 +182,7 @@ static ssize_t read_variables(struct contexts *contexts, const struct message_co
 
 	if (contexts->variables.count == 0)
 		return -EOPNOTSUPP;
-	environment = open_of(request, "environ");
+	environment = thread_open(request->pid, request->thread, "environ");
 	if (environment < 0)
 		return environment;
 	r = grant_check_reading(contexts->granter, request->pid, request->generation);

@@ -12,6 +12,7 @@
 
 #include "ipc/guard.h"
 #include "loader/broker/maps_line.h"
+#include "loader/broker/thread.h"
 #include "policy/procmap.h"
 
 #define PATH_BYTES     80
@@ -208,18 +209,16 @@ static int query(int maps, struct procmap_query *query)
 
 static int look_up(const struct mapped *mapped, struct facts *ret_facts)
 {
-	char path[PATH_BYTES], name[NAME_BYTES] = "";
+	char name[NAME_BYTES] = "";
 	struct procmap_query asked = {.size = sizeof(asked),
 				      .address = mapped->start,
 				      .name = (uint64_t)(uintptr_t)name,
 				      .name_size = sizeof(name)};
-	guard_fd int maps = -1;
+	guard_fd int maps = thread_open(mapped->pid, mapped->thread, "maps");
 	int r;
 
-	snprintf(path, sizeof(path), "%u/task/%u/maps", mapped->pid, mapped->thread);
-	maps = open(path, O_RDONLY | O_CLOEXEC);
 	if (maps < 0)
-		return -errno;
+		return maps;
 	r = query(maps, &asked);
 	if (r == -ENOTTY) /* before Linux 6.11 */
 		return read_text(maps, mapped->start, ret_facts);
