@@ -36,24 +36,27 @@ struct broker {
 	int followed;	    /* map of struct generation by pid; read-only */
 };
 
+/* Gives what an answer returned: a descriptor or a negative errno. */
+static int give(int fd, int *ret_fd)
+{
+	*ret_fd = fd;
+	if (fd < 0)
+		return fd;
+	return 0;
+}
+
 static int on_maps(struct broker *broker, const struct message *request,
 		   struct message_object_reply *ret_reply, int *ret_fd)
 {
 	(void)ret_reply;
-	*ret_fd = answer_maps(broker->followed, &request->MAPS);
-	if (*ret_fd < 0)
-		return *ret_fd;
-	return 0;
+	return give(answer_maps(broker->followed, &request->MAPS), ret_fd);
 }
 
 static int on_cgroups(struct broker *broker, const struct message *request,
 		      struct message_object_reply *ret_reply, int *ret_fd)
 {
 	(void)ret_reply;
-	*ret_fd = answer_cgroups(broker->followed, &request->CGROUPS);
-	if (*ret_fd < 0)
-		return *ret_fd;
-	return 0;
+	return give(answer_cgroups(broker->followed, &request->CGROUPS), ret_fd);
 }
 
 static struct answerer answerer_of(struct broker *broker)
@@ -106,10 +109,7 @@ static int on_context(struct broker *broker, const struct message *request,
 		      struct message_object_reply *ret_reply, int *ret_fd)
 {
 	(void)ret_reply;
-	*ret_fd = context_answer(&broker->contexts, &request->CONTEXT);
-	if (*ret_fd < 0)
-		return *ret_fd;
-	return 0;
+	return give(context_answer(&broker->contexts, &request->CONTEXT), ret_fd);
 }
 
 static int commit_grant(struct broker *broker)
@@ -123,41 +123,7 @@ static int commit_context(struct broker *broker)
 	return 0;
 }
 
-static uint32_t pid_of_maps(const struct message *request)
-{
-	return request->MAPS.pid;
-}
-
-static uint32_t pid_of_cgroups(const struct message *request)
-{
-	return request->CGROUPS.pid;
-}
-
-static uint32_t pid_of_object(const struct message *request)
-{
-	return request->OBJECT.pid;
-}
-
-static uint32_t pid_of_grant(const struct message *request)
-{
-	return request->GRANT.pid;
-}
-
-static uint32_t pid_of_code_file(const struct message *request)
-{
-	return request->CODE_FILE.pid;
-}
-
-static uint32_t pid_of_context(const struct message *request)
-{
-	return request->CONTEXT.pid;
-}
-
-static uint32_t pid_of_nothing(const struct message *request)
-{
-	(void)request;
-	return 0;
-}
+#define PID_OF(request) offsetof(struct message, request.pid)
 
 /* Requests of the worker. */
 static const struct service {
@@ -165,18 +131,19 @@ static const struct service {
 	/* Returns 0 or a negative errno; sets the identity and the descriptor that it has. */
 	int (*answer)(struct broker *broker, const struct message *request,
 		      struct message_object_reply *ret_reply, int *ret_fd);
-	uint32_t (*pid)(const struct message *request); /* for the audit stream; 0: no process */
-	size_t reply_bytes;				/* sent, of a struct message_object_reply */
+	size_t pid_offset;  /* of the pid, for the audit stream; 0: the request names no process */
+	size_t reply_bytes; /* sent, of a struct message_object_reply */
 	/* Gives more than a descriptor, once the audit stream has the request. NULL: no more. */
 	int (*commit)(struct broker *broker);
 } services[] = {
-	{MESSAGE_MAPS, on_maps, pid_of_maps, sizeof(struct message_reply), NULL},
-	{MESSAGE_CGROUPS, on_cgroups, pid_of_cgroups, sizeof(struct message_reply), NULL},
-	{MESSAGE_OBJECT, on_object, pid_of_object, sizeof(struct message_object_reply), NULL},
-	{MESSAGE_SEGMENT, on_segment, pid_of_nothing, sizeof(struct message_reply), NULL},
-	{MESSAGE_GRANT, on_grant, pid_of_grant, sizeof(struct message_reply), commit_grant},
-	{MESSAGE_CODE_FILE, on_code_file, pid_of_code_file, sizeof(struct message_reply), NULL},
-	{MESSAGE_CONTEXT, on_context, pid_of_context, sizeof(struct message_reply), commit_context},
+	{MESSAGE_MAPS, on_maps, PID_OF(MAPS), sizeof(struct message_reply), NULL},
+	{MESSAGE_CGROUPS, on_cgroups, PID_OF(CGROUPS), sizeof(struct message_reply), NULL},
+	{MESSAGE_OBJECT, on_object, PID_OF(OBJECT), sizeof(struct message_object_reply), NULL},
+	{MESSAGE_SEGMENT, on_segment, 0, sizeof(struct message_reply), NULL},
+	{MESSAGE_GRANT, on_grant, PID_OF(GRANT), sizeof(struct message_reply), commit_grant},
+	{MESSAGE_CODE_FILE, on_code_file, PID_OF(CODE_FILE), sizeof(struct message_reply), NULL},
+	{MESSAGE_CONTEXT, on_context, PID_OF(CONTEXT), sizeof(struct message_reply),
+	 commit_context},
 };
 
 _Static_assert(offsetof(struct message_object_reply, error) == 0 &&
@@ -190,6 +157,15 @@ static const struct service *find_service(unsigned int type)
 		if (services[i].type == type)
 			return &services[i];
 	return NULL;
+}
+
+static uint32_t pid_of(const struct service *service, const struct message *request)
+{
+	uint32_t pid = 0;
+
+	if (service->pid_offset)
+		memcpy(&pid, (const char *)request + service->pid_offset, sizeof(pid));
+	return pid;
 }
 
 /* Writes to the audit stream, if there is one, and waits as long as keyhole-audit does not read. */
@@ -215,7 +191,7 @@ static int on_request(struct broker *broker, const struct message *request)
 
 	if (!service)
 		return -EPROTO;
-	audit.pid = service->pid(request);
+	audit.pid = pid_of(service, request);
 	error = limits_request(&broker->limits, time_now());
 	if (error == 0)
 		error = service->answer(broker, request, &audit.answer, &fd);
