@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel writes about a thread of a process. The broker's working directory is /proc. */
+/* A thread of a process as the kernel shows it. The working directory of the broker is /proc. */
 #ifndef KEYHOLE_LOADER_BROKER_THREAD_H
 #define KEYHOLE_LOADER_BROKER_THREAD_H
 

@@ -241,7 +241,7 @@ check_signals() {
 	ended signals && stacks "$guest/signals.folded" signals --samples 200 --complete 98 --ready 80 \
 		--share 98 --chain signals_inner \
 			"${main}signals_base;${handler}signals_outer;${handler}signals_inner;" \
-		--chain '.*kill_\[k\]' "${main}signals_base;"
+		--chain '.*(do|sys)_t?g?kill_\[k\]' "${main}signals_base;"
 }
 
 check_all() {
