@@ -194,12 +194,15 @@ static void test_context__hostile_roots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_context__is_taken, setup),
-		cmocka_unit_test_setup(test_context__of_each_kind_of_variable, setup),
-		cmocka_unit_test_setup(test_context__none, setup),
-		cmocka_unit_test_setup(test_context__at_the_end_of_memory, setup),
-		cmocka_unit_test_setup(test_context__pointers_to_nothing, setup),
-		cmocka_unit_test_setup(test_context__hostile_roots, setup),
+		cmocka_unit_test_setup_teardown(test_context__is_taken, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_context__of_each_kind_of_variable, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_context__none, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_context__at_the_end_of_memory, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_context__pointers_to_nothing, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_context__hostile_roots, setup, scene_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
