@@ -13,6 +13,7 @@
 #include "generated/version.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 #include "ipc/time.h"
 
 /* Linux 6.16, 77cbe1a6d873 "af_unix: Introduce SO_PASSRIGHTS" */
@@ -155,7 +156,7 @@ pid_t channel_forked(struct channel *ret_channel, enum message_party child, cons
 	int r = pid < 0 ? -errno : pid;
 
 	if (pid == 0) {
-		setsid();
+		signals_leave_to_loader();
 		prctl(PR_SET_NAME, message_party_name(child));
 		if (dup2(fds[1], CHANNEL_FD) < 0 || close_all_but(keep))
 			_exit(1);

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static const int ends[] = {SIGHUP,  SIGINT,    SIGQUIT,	  SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 			   SIGXCPU, SIGVTALRM, SIGSTKFLT, SIGPROF, SIGIO,   SIGPWR};
@@ -25,4 +26,13 @@ void signals_that_end(sigset_t *ret_set)
 	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
 		if (!is_ignored(number))
 			sigaddset(ret_set, number);
+}
+
+void signals_leave_to_loader(void)
+{
+	static const int left[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+	setsid();
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		signal(left[i], SIG_IGN);
 }

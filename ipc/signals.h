@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The signals that end a process which does not handle them, and that a process can wait for. */
+/* Signals that end a process: the loader waits for them, and its children ignore some. */
 #ifndef KEYHOLE_IPC_SIGNALS_H
 #define KEYHOLE_IPC_SIGNALS_H
 
@@ -12,5 +12,12 @@
  * are not in the set, nor are the signals of a fault such as SIGSEGV.
  */
 void signals_that_end(sigset_t *ret_set);
+
+/*
+ * Leaves the end of keyhole to the loader, which ends its children when all is written. The process
+ * has a session of its own, without the terminal's Ctrl-C. It ignores the signals with which users
+ * and engines of containers end a program. An engine may send them to all processes.
+ */
+void signals_leave_to_loader(void);
 
 #endif

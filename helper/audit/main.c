@@ -28,6 +28,7 @@
 #include "helper/audit/tally.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
@@ -283,7 +284,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
-	setsid(); /* a terminal's Ctrl-C is the loader's affair */
+	signals_leave_to_loader();
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_AUDITOR));

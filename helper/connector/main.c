@@ -20,6 +20,7 @@
 #include "ipc/destination.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
 
@@ -156,7 +157,7 @@ int main(void)
 
 	if (close_range(CHANNEL_FD + 1, ~0u, 0))
 		return 1;
-	setsid(); /* a terminal's Ctrl-C is the loader's affair */
+	signals_leave_to_loader();
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_CONNECTOR));
 	prctl(PR_SET_DUMPABLE, 0);

@@ -38,6 +38,7 @@
 #include "ipc/channel.h"
 #include "ipc/guard.h"
 #include "ipc/log.h"
+#include "ipc/signals.h"
 
 struct committer {
 	struct channel loader, exporter; /* exporter: whose windows get files; fd -1: none */
@@ -439,8 +440,7 @@ static int write_file(struct committer *c)
 
 	if (r)
 		return 1;
-	/* only the loader gets a terminal's Ctrl-C */
-	setsid();
+	signals_leave_to_loader();
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, message_party_name(PARTY_COMMITTER));
 	file = output_file_open(&c->file);
