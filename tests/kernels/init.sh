@@ -19,12 +19,12 @@ say() {
 	echo "guest: $uptime s: $*"
 }
 
-record() {	# NAME BUILD ARGUMENTS...: leaves NAME.folded, NAME.log and NAME.status
+record() {	# NAME BUILD ARGUMENTS...: leaves NAME.folded (or .$format), NAME.log and NAME.status
 	name=$1 build=$2
 	shift 2
 	say "$name"
 	ln -sfn "/test/$build" /usr/local/libexec/keyhole
-	timeout 60 "/test/$build/keyhole" record -v -F "$HZ" -o "$name.folded" "$@" \
+	timeout 60 "/test/$build/keyhole" record -v -F "$HZ" -o "$name.${format:-folded}" "$@" \
 		>"$name.log" 2>&1
 	echo $? >"$name.status"
 }
@@ -66,6 +66,25 @@ record_whole_machine() {
 	wait $recorder
 }
 
+# A process that tells of itself in a memfd, or in memory with a name, which not every kernel knows.
+record_context() {	# NAME ARGUMENTS...
+	context=$1
+	shift
+	publish 60 "$@" &
+	published=$!
+	until [ -n "$(cat "/proc/$published/task/$published/children")" ]; do
+		sleep 0.1
+	done
+	kill -USR1 $published
+	while kill -0 $published 2>/dev/null && ! grep OTEL_CTX "/proc/$published/maps"; do
+		sleep 0.1
+	done >"$context.maps"
+	format=otlp
+	[ ! -s "$context.maps" ] || record "$context" loop -p $published -d 2
+	format=
+	kill $published
+}
+
 record_all() {
 	record mixed loop -- mixed "$MIXED_SECONDS"
 	record signals loop -- signals "$SIGNALS_SECONDS"
@@ -73,6 +92,8 @@ record_all() {
 	# With its fallback named, that was the other object already.
 	grep -q 'bpf_loop.*missing' mixed.log || record mixed-for for -- mixed "$MIXED_SECONDS"
 	record_whole_machine
+	record_context memfd
+	record_context named named
 	[ ! -s /test/module.ko ] || record_late_module
 	mixed 30 & # something to sample
 	record_without_namespaces

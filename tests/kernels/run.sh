@@ -62,7 +62,7 @@ make_root() {
 		[ "$name" = busybox ] || ln -s busybox "$root/bin/$name"
 	done
 	install -m 755 $here/init.sh "$root/init"
-	cp "$loader" "$build"/workloads/{mixed,signals} "$root/test"
+	cp "$loader" "$build"/workloads/{mixed,publish,signals} "$root/test"
 	cp "$build"/bpf/walk_{loop,for}.bpf.o "$root/test/objects"
 	for name in loop for; do
 		install -D -t "$root/test/$name" \
@@ -70,7 +70,7 @@ make_root() {
 	done
 	echo "HZ=$HZ MIXED_SECONDS=${MIXED_SECONDS:-8} SIGNALS_SECONDS=${SIGNALS_SECONDS:-4} ALL_SECONDS=$ALL_SECONDS" \
 		>"$root/test/settings"
-	for library in $(libraries "$root"/test/{mixed,signals,load_objects} "$root"/test/loop/*); do
+	for library in $(libraries "$root"/test/{mixed,publish,signals,load_objects} "$root"/test/loop/*); do
 		install -D "$library" "$root$library"
 	done
 	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$top/initrd"
@@ -278,6 +278,13 @@ check_late_module() {	# KERNEL FILE
 	fi
 }
 
+# The broker finds the mapping by its name, before 6.11 in the text of /proc/PID/maps.
+check_context() {	# NAME
+	[ -s "$guest/$1.maps" ] || { skipped "this kernel gives no names to memory"; return; }
+	cat "$guest/$1.maps"
+	ended "$1" && grep -aq 'checkout' "$guest/$1.otlp"
+}
+
 # Where user.max_user_namespaces is 0 nothing is missing; where all of them are, it is named.
 check_namespaces() {
 	local layer said="$guest/no_namespaces.log"
@@ -379,6 +386,8 @@ result_unless_brief() {	# NAME COMMAND...
 check_rest() {	# KERNEL FILE
 	! is_loadable "$1" walk_loop || result_unless_brief "$1: mixed, walk_for" check_mixed mixed-for
 	result_unless_brief "$1: whole machine" check_all
+	result_unless_brief "$1: process context in a memfd" check_context memfd
+	result_unless_brief "$1: process context in named memory" check_context named
 	result_unless_brief "$1: module inserted after the start" check_late_module "$@"
 	result_unless_brief "$1: user.max_*_namespaces=0" check_namespaces
 }

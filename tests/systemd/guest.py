@@ -312,6 +312,28 @@ def stop_sends_all():
     assert not os.path.exists("/run/keyhole")
 
 
+def a_server_goes_away():
+    """For a sixth of the time nobody answers. All that was taken came, before, late, or after."""
+    seconds = float(os.environ["AWAY_SECONDS"])
+    os.unlink("/etc/default/keyhole")
+    configure(f"endpoint http://127.0.0.1:{PORT}")
+    collector = start_collector()
+    equal("start", run("systemctl", "start", UNIT), (0, ""))
+    load = subprocess.Popen(["/test/mixed", str(seconds)], stdout=subprocess.DEVNULL)
+    time.sleep(seconds / 3)
+    came = stop_collector(collector)
+    time.sleep(seconds / 6)
+    collector = start_collector()
+    load.wait()
+    equal("running", (show("ActiveState"), show("NRestarts")), ("active", "0"))
+    print(f"# |memory {int(show('MemoryCurrent')) >> 20} MB, CPU {int(show('CPUUsageNSec')) / 1e9:.1f} s, emulated")
+    equal("stop", run("systemctl", "stop", UNIT), (0, ""))
+    came += stop_collector(collector)
+    taken = int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
+    print(f"# |{seconds:.0f} s, of which {seconds / 6:.0f} without a server: taken {taken}, came {came}")
+    equal("samples", came, taken)
+
+
 def restarts(what, do, reason):
     """After do(pids) the manager says why the service ended, all of it is gone, and it runs again."""
     old, number = starts.family(main_pid()), int(show("NRestarts"))
@@ -351,7 +373,7 @@ TESTS = [users_are_reserved, unit_is_understood, exposure, becomes_active, activ
          runs_confined, nobody_is_root, folders, stays_active, files_appear,
          invalid_files_change_nothing, reload_changes_the_rate, stopped_loader_is_noticed,
          stopped_worker_is_noticed, killed_loader_leaves_nobody, reload_adds_a_server,
-         stop_sends_all]
+         stop_sends_all, a_server_goes_away]
 
 
 def main():

@@ -5,6 +5,7 @@
 # emulated without hardware acceleration: Debian of this release on a kernel of tests/kernels/matrix.
 # systemd is process 1 of the host's own pid namespace there, which no container has.
 # tests/systemd/guest.py runs inside. Prints TAP. Root, for the ownership of the guest's files.
+# AWAY_SECONDS: how long it samples for a server that is away for a sixth of the time; 60 by default.
 # Downloads stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/; empty it for newer packages.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -14,7 +15,8 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/systemd
 KERNEL=6.12
 UNITS_OFF='systemd.mask=serial-getty@ttyS0.service systemd.mask=getty.target'	# wait for devices
 PACKAGES=systemd,systemd-sysv,dbus,python3,python3-h2
-BOOT_SECONDS=${BOOT_SECONDS:-600}
+export AWAY_SECONDS=${AWAY_SECONDS:-60}
+BOOT_SECONDS=${BOOT_SECONDS:-$((600 + AWAY_SECONDS))}
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 
 skip_all() {
@@ -81,8 +83,10 @@ make_additions() {
 		ExecStart=/test/all
 		ExecStopPost=/bin/systemctl poweroff --force --force
 	END
+	echo "export AWAY_SECONDS=$AWAY_SECONDS" >"$root/test/settings"
 	cat >"$root/test/all" <<-'END'
 		#!/bin/sh
+		. /test/settings
 		python3 /test/guest.py 2>err | tee tap >/dev/console
 		uname -r >release
 		stty -F /dev/ttyS1 raw

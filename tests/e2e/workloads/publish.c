@@ -3,12 +3,15 @@
  * publish [SECONDS [FILE]]: burns CPU, as a child does without a context. At the first SIGUSR1 it publishes
  * an OpenTelemetry process context (OTEP 4719, version 2) whose service.version is 1. Each further
  * signal makes that number one more. With FILE, the payload is the first bytes of the file instead.
+ * publish SECONDS named: the same, in memory that has its name from prctl(2), and no file.
  */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "work.h"
@@ -36,6 +39,7 @@ static unsigned char payload[] = "\x0a\x4a"
 static volatile sig_atomic_t signals;
 static struct header *header;
 static const unsigned char *published = payload;
+static bool is_named;
 
 static void on_signal(int number)
 {
@@ -43,14 +47,30 @@ static void on_signal(int number)
 	signals++;
 }
 
-static void publish(void)
+static struct header *map_memfd(void)
 {
 	const int fd = memfd_create("OTEL_CTX", MFD_CLOEXEC);
+	void *memory;
 
 	if (fd < 0 || ftruncate(fd, PAGE) != 0)
 		_exit(1);
-	header = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	close(fd);
+	return memory;
+}
+
+static struct header *map_named(void)
+{
+	void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, memory, PAGE, "OTEL_CTX") != 0)
+		_exit(1);
+	return memory;
+}
+
+static void publish(void)
+{
+	header = is_named ? map_named() : map_memfd();
 	if (header == MAP_FAILED || madvise(header, PAGE, MADV_DONTFORK) != 0)
 		_exit(1);
 	header->version = 2;
@@ -92,7 +112,9 @@ int main(int argc, char **argv)
 	int seen = 0;
 	pid_t child;
 
-	if (argc > 2)
+	if (argc > 2 && strcmp(argv[2], "named") == 0)
+		is_named = true;
+	else if (argc > 2)
 		map_file(argv[2]);
 	signal(SIGUSR1, on_signal);
 	child = fork();
