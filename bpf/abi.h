@@ -444,6 +444,18 @@ struct runtime_trace {
 #define RUNTIME_ENTRY_NUMBER(e) ((e)&0xffffu)
 #define RUNTIME_CONSTANTS	0x8000u /* other numbers are of values that are not known before */
 
+/*
+ * RUNTIME_OWNED: the name of a function's class. `pointer` in code leads to the class, and `text` in
+ * it to the name, whose bytes are at `data`. The event has them as its text.
+ */
+#define RUNTIME_OWNED 8192u
+struct runtime_owner {
+	u16 pointer, text; /* offsets */
+	u32 data;
+};
+/* The instructions have 32 bytes, not 4. */
+#define RUNTIME_WIDE 16384u
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -479,7 +491,10 @@ struct runtime_config {
 	u16 last_unit;	/* bytes of one; 0: the last part goes to the end of the code's bytes */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
-	struct runtime_names names; /* RUNTIME_NAMES */
+	union {
+		struct runtime_names names; /* RUNTIME_NAMES */
+		struct runtime_owner owner; /* RUNTIME_OWNED */
+	};
 	struct runtime_stack stack; /* RUNTIME_STACKED */
 	struct runtime_trace trace; /* the same */
 };

@@ -182,6 +182,22 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 	return hash >> 32;
 }
 
+/* Returns the address of the name of a function's class, or 0. list->memory has the function. */
+GLOBAL u64 runtime_owner_name(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_owner *owner = &list->config.owner;
+	u64 class = runtime_u64(list, owner->pointer);
+
+	if (!class || runtime_read_word(class + owner->text) || !list->word)
+		return 0;
+	return list->word + owner->data;
+}
+
 /* Returns the address of one copy of the instructions of code, or 0. */
 GLOBAL u64 runtime_copy(u64 code, u64 number)
 {
@@ -238,6 +254,8 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 			known->copy = code + list->config.instructions;
 		if (!list->words && list->config.count && !walk->made)
 			instruction = runtime_leaf_instruction(instruction, known->copy);
+		if (list->config.flags & RUNTIME_OWNED)
+			list->name = runtime_owner_name();
 		if (!list->may_name) {
 			walk_tell(walk, code, known->fingerprint);
 		} else if (!walk_told(walk, code, known->fingerprint)) {
@@ -458,7 +476,7 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->border;
 	if (config->shown > last)
 		last = config->shown;
-	if (config->names.tail > last)
+	if (!(config->flags & RUNTIME_OWNED) && config->names.tail > last)
 		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;

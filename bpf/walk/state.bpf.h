@@ -273,6 +273,9 @@ GLOBAL u64 runtime_leaf_instruction(u64 instruction, u64 first)
 	u64 bytes = runtime_u32(&walk->list, walk->list.config.count) * 4ull;
 	u32 only = walk->list.config.stack.leaf_place;
 
+	if (walk->list.config.flags & RUNTIME_WIDE)
+		bytes *= 8;
+
 	walk->window_bytes = 0;
 	walk_leaf(walk);
 	if (only) {

@@ -15,6 +15,7 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
+#include "worker/runtime/php_layout.h"
 
 struct image;
 struct memory;
@@ -44,6 +45,7 @@ struct runtime_setup {
 		struct cpython_layout cpython;
 		struct lua_layout lua;
 		struct luajit_layout luajit;
+		struct php_layout php;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
