@@ -394,6 +394,8 @@ GLOBAL int runtime_step(void)
 		return runtime_state_step(node, code, instruction, is_border,
 					  runtime_node_u32(walk, node, config->names.tail));
 	}
+	if (!code && config->flags & RUNTIME_OWNED)
+		return 0; /* the runtime's own, between functions */
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
 	if (r)

@@ -21,8 +21,8 @@ INLINED = 50.0  # the rest is the work of the function itself
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua"
+SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php"
 
 Frame = collections.namedtuple("Frame", "name file line")
 

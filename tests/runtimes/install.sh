@@ -253,6 +253,11 @@ for suite in bullseye bookworm trixie sid; do
 	have "luajit of $suite" "$tree" calls.lua /usr/bin/luajit
 done
 
+for version in bullseye=7.4 bookworm=8.2 trixie=8.4; do
+	get debian php-${version%=*} ${version%=*} php${version#*=}-cli
+	have "php${version#*=} of ${version%=*}" "$tree" calls.php "/usr/bin/php${version#*=}"
+done
+
 # ---- servers with Lua in them ----
 
 # servers SUITE TREE PACKAGES SERVER...

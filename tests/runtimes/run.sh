@@ -68,7 +68,7 @@ profile() {
 	[[ $2 != *.* ]] || script=$2
 	rm -rf "${dir:?}"/*
 	[ "$root" = / ] || work=$(mktemp -d "$root/tmp/runtimes.XXXXXX")
-	cp $here/workloads/*.{py,lua} "$work"
+	cp $here/workloads/*.{py,lua,php} "$work"
 	folder=${work#"${root%/}"}
 	# shellcheck disable=SC2086
 	(inside "$root" $3 "$folder/$script" "$folder/report.json") >"$dir/out" 2>&1 &

@@ -75,13 +75,14 @@ static void read_class(const struct memory *memory, uint64_t address,
 static int read_name(const struct php_layout *layout, const struct memory *memory, uint64_t code,
 		     struct told *told)
 {
-	char class[RUNTIME_TEXT_BYTES + 1], text[TEXT_BYTES] = MAIN;
+	char class[RUNTIME_TEXT_BYTES + 1] = "", text[TEXT_BYTES] = MAIN;
 	const char *between = "::";
 	int r = read_text_at(layout, memory, code + layout->function_name, text, sizeof(text));
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	read_class(memory, told->called, class);
+	if (r == 0)
+		read_class(memory, told->called, class);
 	if (!class[0])
 		between = "";
 	if (snprintf(told->code.name, sizeof(told->code.name), "%s%s%s", class, between, text) < 0)
