@@ -22,6 +22,7 @@ struct text {
 	struct function function;
 	const struct runtime_handler *handler;
 	bool has_callers_name;
+	bool is_start;
 	struct told_lines lines;
 	char data[];
 };
@@ -237,6 +238,7 @@ static struct text *make_text(const struct told *told)
 		.function = {text->data, text->data + name, told->code.first_line},
 		.handler = told->handler,
 		.has_callers_name = told->has_callers_name,
+		.is_start = told->is_start,
 		.lines = told->lines,
 	};
 	text->lines.table = (unsigned char *)text->data + name + file;
@@ -395,6 +397,17 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 	if (entry->is_unverified)
 		count_unverified(functions, entry, 1);
 	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
+}
+
+bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time)
+{
+	struct entry *entry = find(functions, key);
+
+	if (!entry || !entry->text || !entry->text->is_start)
+		return false;
+	if (entry->used < time)
+		entry->used = time;
+	return true;
 }
 
 bool functions_get(const struct functions *functions, uint64_t number,

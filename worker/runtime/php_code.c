@@ -16,7 +16,9 @@
 #define TYPE_USER     2u
 #define TYPE_EVAL     4u
 
-#define MAIN	   "{main}" /* as debug_backtrace() calls what is in no function */
+#define MAIN "{main}" /* as debug_backtrace() calls what is in no function */
+#define START \
+	"{fiber}" /* zend_fibers.c: a function in C without a name, to debug_backtrace() none */
 #define TEXT_BYTES TOLD_NAME_BYTES
 
 /* ---- texts ---- */
@@ -72,17 +74,17 @@ static void read_class(const struct memory *memory, uint64_t address,
 
 /* ---- names ---- */
 
+/* Names a function after PHP: its class, and its name. -ENOENT: it has none. */
 static int read_name(const struct php_layout *layout, const struct memory *memory, uint64_t code,
 		     struct told *told)
 {
-	char class[RUNTIME_TEXT_BYTES + 1] = "", text[TEXT_BYTES] = MAIN;
+	char class[RUNTIME_TEXT_BYTES + 1] = "", text[TEXT_BYTES];
 	const char *between = "::";
 	int r = read_text_at(layout, memory, code + layout->function_name, text, sizeof(text));
 
-	if (r < 0 && r != -ENOENT)
+	if (r < 0)
 		return r;
-	if (r == 0)
-		read_class(memory, told->called, class);
+	read_class(memory, told->called, class);
 	if (!class[0])
 		between = "";
 	if (snprintf(told->code.name, sizeof(told->code.name), "%s%s%s", class, between, text) < 0)
@@ -132,12 +134,31 @@ uint32_t php_code_line(const struct told_lines *lines, uint32_t instruction)
 
 /* ---- together ---- */
 
+static int read_internal(const struct php_layout *layout, const struct memory *memory,
+			 uint64_t code, struct told *told)
+{
+	int r = read_name(layout, memory, code, told);
+
+	told->code.file[0] = '\0';
+	told->code.first_line = 0;
+	if (r != -ENOENT)
+		return r;
+	told->is_start = true;
+	strcpy(told->code.name, START);
+	return 0;
+}
+
 static int read_program(const struct php_layout *layout, const struct memory *memory, uint64_t code,
 			struct told *told)
 {
-	int r = read_text_at(layout, memory, code + layout->code_file, told->code.file,
-			     sizeof(told->code.file));
+	int r = read_name(layout, memory, code, told);
 
+	if (r == -ENOENT)
+		strcpy(told->code.name, MAIN);
+	else if (r < 0)
+		return r;
+	r = read_text_at(layout, memory, code + layout->code_file, told->code.file,
+			 sizeof(told->code.file));
 	if (r < 0)
 		return r;
 	r = memory_read(memory, code + layout->code_first_line, &told->code.first_line,
@@ -158,15 +179,11 @@ int php_code_read(const struct runtime_setup *setup, const struct cpython_types 
 	int r = memory_read(memory, code + layout->function_type, &type, sizeof(type));
 
 	(void)types;
-	if (r == 0)
-		r = read_name(layout, memory, code, ret_told);
 	if (r < 0)
 		return r;
 	if (type == TYPE_USER || type == TYPE_EVAL)
 		return read_program(layout, memory, code, ret_told);
 	if (type != TYPE_INTERNAL)
 		return -EPROTO;
-	ret_told->code.file[0] = '\0';
-	ret_told->code.first_line = 0;
-	return 0;
+	return read_internal(layout, memory, code, ret_told);
 }

@@ -32,6 +32,7 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	if (event->name)
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->has_callers_name = false;
+	ret_told->is_start = false;
 	ret_told->handler = setup->handler;
 	ret_told->lines = (struct told_lines){.table = ret_told->table};
 	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);
