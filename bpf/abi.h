@@ -446,12 +446,19 @@ struct runtime_trace {
 
 /*
  * RUNTIME_OWNED: the name of a function's class. `pointer` in code leads to the class, and `text` in
- * it to the name, whose bytes are at `data`. The event has them as its text.
+ * it to the name, whose bytes are at `data`. The event has them as its text. All are offsets.
+ *
+ * A frame without code is the runtime's own. One of these is within a generator, which is also the
+ * frame's object: it stands for the generators that wait for the frame before. This one's generator
+ * is the innermost, and the object the outermost. A generator has its frame, how many generators wait
+ * for it, and the one that does.
  */
 #define RUNTIME_OWNED 8192u
 struct runtime_owner {
-	u16 pointer, text; /* offsets */
-	u32 data;
+	u16 pointer, text;
+	u16 object; /* in a frame, at the place of names.tail; `shown` is that of the generator */
+	u16 data;
+	u16 placeholder, frame, waiting_count, waiting; /* in a generator */
 };
 /* The instructions have 32 bytes, not 4. */
 #define RUNTIME_WIDE 16384u

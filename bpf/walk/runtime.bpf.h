@@ -354,6 +354,43 @@ INLINE int runtime_list_end(struct runtime_list *list)
 	return list->state ? runtime_leave_state() : runtime_scan();
 }
 
+/* Finds the frame behind that of a generator, for which others wait. */
+INLINE u64 runtime_waiting(struct runtime_list *list, const struct runtime_owner *owner)
+{
+	u64 generator = list->generator;
+
+	if (generator != list->outermost && !runtime_read_word(generator + owner->waiting_count) &&
+	    (u32)list->word == 1 && !runtime_read_word(generator + owner->waiting) &&
+	    !runtime_read_word(list->word + owner->frame))
+		return list->word;
+	list->outermost = 0;
+	return list->behind;
+}
+
+/*
+ * Finds list->node behind a frame of a list with generators, which the window has. Returns whether
+ * the frame is a function's.
+ */
+GLOBAL int runtime_is_function(u64 node, u64 code)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_owner *owner = &list->config.owner;
+
+	if (code) {
+		list->generator = runtime_node_u64(walk, node, list->config.shown);
+	} else if (runtime_node_u64(walk, node, owner->object) + owner->placeholder == node) {
+		list->outermost = node - owner->placeholder;
+		list->behind = list->node;
+	}
+	if (list->outermost)
+		list->node = runtime_waiting(list, owner);
+	return code != 0;
+}
+
 /* Takes one frame of the list. Returns 0 to go on, or 1 at the end. */
 GLOBAL int runtime_step(void)
 {
@@ -394,8 +431,8 @@ GLOBAL int runtime_step(void)
 		return runtime_state_step(node, code, instruction, is_border,
 					  runtime_node_u32(walk, node, config->names.tail));
 	}
-	if (!code && config->flags & RUNTIME_OWNED)
-		return 0; /* the runtime's own, between functions */
+	if (config->flags & RUNTIME_OWNED && !runtime_is_function(node, code))
+		return 0;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
 	if (r)
@@ -478,7 +515,7 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->border;
 	if (config->shown > last)
 		last = config->shown;
-	if (!(config->flags & RUNTIME_OWNED) && config->names.tail > last)
+	if (config->names.tail > last)
 		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
@@ -515,6 +552,7 @@ GLOBAL int runtime_begin(void)
 	list->node = list->state = list->unnamed = list->name = list->named = 0;
 	list->may_name = list->asks = list->stacked = 0;
 	list->call = list->called_in = 0;
+	list->generator = list->outermost = 0;
 	list->on = 1;
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)
 		return runtime_begin_scan(walk);

@@ -85,6 +85,12 @@ static void set_frames(struct runtime_config *config, const struct php_layout *l
 	config->border = layout->frame_info;
 	config->border_mask = CALL_TOP;
 	config->border_value = CALL_TOP;
+	config->shown = layout->frame_result; /* of a generator's frame: the generator */
+	config->owner.object = layout->frame_object;
+	config->owner.frame = layout->generator_frame;
+	config->owner.waiting_count = layout->generator_waiting_count;
+	config->owner.waiting = layout->generator_waiting;
+	config->owner.placeholder = layout->generator_placeholder;
 }
 
 /* A function in C has other fields from code_count on. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define COLUMNS		      3u
+#define COLUMNS		      4u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 
 static const struct {
@@ -24,6 +24,7 @@ static const struct {
 	{20190902u, VERSION(7u, 4u)},
 	{20220829u, VERSION(8u, 2u)},
 	{20240924u, VERSION(8u, 4u)},
+	{20250925u, VERSION(8u, 5u)},
 };
 
 int php_layout_find(uint32_t interface, struct php_layout *ret_layout, uint32_t *ret_version)

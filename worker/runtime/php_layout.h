@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct php_layout {
-#define O(field, v74, v82, v84) uint16_t field;
+#define O(field, v74, v82, v84, v85) uint16_t field;
 #include "worker/runtime/php_layout.def"
 #undef O
 };

@@ -246,10 +246,16 @@ function numbers()
 	yield from inner_numbers();
 }
 
+function outer_numbers()
+{
+	yield from numbers();
+	burn();
+}
+
 function by_delegation()
 {
 	$total = 0;
-	foreach (numbers() as $value) {
+	foreach (outer_numbers() as $value) {
 		$total += $value;
 	}
 	return $total;
