@@ -14,6 +14,25 @@
 
 #define READ_BYTES (64u << 10)
 
+/*
+ * Returns whether a mapping is of memory that has no file but in the kernel, and holds code made at
+ * run time. PHP shares such memory between its processes (shmem_zero_setup() of mm/shmem.c).
+ * Erlang and .NET have a second mapping of it to write to.
+ */
+static bool is_shared_memory(const char *path)
+{
+	static const char *const paths[] = {
+		"/dev/zero (deleted)",
+		"/memfd:doublemapper (deleted)",
+		"/memfd:vmem (deleted)",
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		if (strcmp(path, paths[i]) == 0)
+			return true;
+	return false;
+}
+
 bool listing_mapping(const struct tracker_parts *parts, const struct tracker_mapping *told,
 		     struct mapping *ret_mapping)
 {
@@ -23,7 +42,7 @@ bool listing_mapping(const struct tracker_parts *parts, const struct tracker_map
 		return false;
 	if (strcmp(told->path, "[vdso]") == 0) {
 		mapping.object = objects_vdso(parts->objects);
-	} else if (told->inode == 0) {
+	} else if (told->inode == 0 || is_shared_memory(told->path)) {
 		mapping.object = objects_anonymous(parts->objects);
 	} else {
 		mapping.offset = told->offset;

@@ -19,7 +19,9 @@
 #define MAIN "{main}" /* as debug_backtrace() calls what is in no function */
 #define START \
 	"{fiber}" /* zend_fibers.c: a function in C without a name, to debug_backtrace() none */
-#define TEXT_BYTES TOLD_NAME_BYTES
+#define TEXT_BYTES  TOLD_NAME_BYTES
+#define CUT	    "..."
+#define CLASS_BYTES (RUNTIME_TEXT_BYTES + sizeof(CUT))
 
 /* ---- texts ---- */
 
@@ -59,17 +61,18 @@ static int read_text_at(const struct php_layout *layout, const struct memory *me
 	return read_text(layout, memory, address, ret_text, size);
 }
 
-/* The event has the beginning of the class's name, up to a NUL. */
-static void read_class(const struct memory *memory, uint64_t address,
-		       char ret_class[RUNTIME_TEXT_BYTES + 1])
+/* The event has the beginning of the class's name, up to a NUL. CUT follows if that is not there. */
+static void read_class(const struct memory *memory, uint64_t address, char ret_class[CLASS_BYTES])
 {
 	size_t size = memory_left(memory, address);
 
-	memset(ret_class, 0, RUNTIME_TEXT_BYTES + 1);
+	memset(ret_class, 0, CLASS_BYTES);
 	if (size > RUNTIME_TEXT_BYTES)
 		size = RUNTIME_TEXT_BYTES;
-	if (address && memory_read(memory, address, ret_class, size) < 0)
+	if (!address || memory_read(memory, address, ret_class, size) < 0)
 		ret_class[0] = '\0';
+	else if (!memchr(ret_class, 0, RUNTIME_TEXT_BYTES))
+		memcpy(ret_class + RUNTIME_TEXT_BYTES, CUT, sizeof(CUT));
 }
 
 /* ---- names ---- */
@@ -78,7 +81,7 @@ static void read_class(const struct memory *memory, uint64_t address,
 static int read_name(const struct php_layout *layout, const struct memory *memory, uint64_t code,
 		     struct told *told)
 {
-	char class[RUNTIME_TEXT_BYTES + 1] = "", text[TEXT_BYTES];
+	char class[CLASS_BYTES] = "", text[TEXT_BYTES];
 	const char *between = "::";
 	int r = read_text_at(layout, memory, code + layout->function_name, text, sizeof(text));
 
