@@ -171,7 +171,8 @@ struct mapping_entry {
 	u32 dictionary; /* global word number */
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
-	u32 pad[4];
+	u64 rule;	/* of all code of a mapping without a table */
+	u32 pad[2];
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 

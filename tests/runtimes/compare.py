@@ -207,6 +207,16 @@ def compare_inlined(samples, pairs):
     return share
 
 
+def compare_proven(profile, bound):
+    """Returns the share of all samples whose native stack ends at a proven root."""
+    share = Share("proven", bound)
+    for sample in profile.samples:
+        names = [name[-1] for name in names_of(profile, sample)]
+        share.add(not any(name.startswith(("[cut", "[guessed")) for name in names), sample["values"][0],
+                  ";".join(names[-12:]))
+    return share
+
+
 def main():
     profile = pprof.Profile(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
@@ -226,6 +236,7 @@ def main():
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
     shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
+    shares.append(compare_proven(profile, report["proven"]) if "proven" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

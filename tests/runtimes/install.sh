@@ -269,6 +269,14 @@ for pair in $phps; do
 	version=${pair%=*} suite=${pair#*=}
 	get php $version $suite
 	have "php$version of $suite" "$tree" calls.php "/usr/bin/php$version"
+	options='-d opcache.enable_cli=1 -d opcache.file_update_protection=0'
+	[ $version = 8.5 ] || options="-d zend_extension=opcache $options"
+	have "php$version of $suite, opcache" "$tree" calls.php "/usr/bin/php$version $options -d opcache.jit=disable"
+	[ $version != 7.4 ] || continue	# which has no compiler
+	for kind in tracing function; do
+		have "php$version of $suite, $kind" "$tree" calls.php \
+			"/usr/bin/php$version $options -d opcache.jit_buffer_size=64M -d opcache.jit=$kind"
+	done
 done
 
 # ---- servers with Lua in them ----

@@ -116,7 +116,7 @@ static void set_code(struct runtime_config *config, const struct php_layout *lay
 
 static int configure(struct image *image, struct runtime_setup *ret_setup)
 {
-	struct runtime_setup setup = {.has_groups = true};
+	struct runtime_setup setup = {.has_groups = true, .makes_in_loop = true};
 	struct php_layout *layout = &setup.layout.php;
 	struct exported exported;
 	uint32_t interface;

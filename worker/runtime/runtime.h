@@ -41,6 +41,12 @@ struct runtime_setup {
 	 */
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
 	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
+	/*
+	 * Code that the runtime makes in shared memory runs in frames of the loop, whose rule it
+	 * has. configure() sets the flag, and the parse thread the rule; 0: none is known.
+	 */
+	bool makes_in_loop;
+	u64 made_rule;
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;

@@ -270,6 +270,8 @@ static const char *base_name(const char *path)
 
 static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
+	if (mapping && mapping->is_shared && scripts->owner)
+		return scripts->owner->setup->made_rule != 0;
 	return mapping && mapping->object && mapping->object == scripts->owner &&
 	       mapping->object->setup &&
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
@@ -283,10 +285,10 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 {
 	if (!scripts->hides || !mapping || !mapping->object)
 		return false;
-	if (mapping->object->anonymous)
-		return scripts->makes_code;
 	if (is_of_loop(scripts, mapping, frame))
 		return true;
+	if (mapping->object->anonymous)
+		return scripts->makes_code;
 	return mapping->object == scripts->owner && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
