@@ -22,7 +22,7 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 LUA_MAPPINGS = "[lua]", "[luajit]"
 SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php"
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
 
 Frame = collections.namedtuple("Frame", "name file line")
 

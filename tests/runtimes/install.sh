@@ -272,10 +272,16 @@ for pair in $phps; do
 	options='-d opcache.enable_cli=1 -d opcache.file_update_protection=0'
 	[ $version = 8.5 ] || options="-d zend_extension=opcache $options"
 	have "php$version of $suite, opcache" "$tree" calls.php "/usr/bin/php$version $options -d opcache.jit=disable"
-	[ $version != 7.4 ] || continue	# which has no compiler
-	for kind in tracing function; do
+	kinds='tracing function'
+	[ $version != 7.4 ] || kinds=	# which has no compiler
+	for kind in $kinds; do
 		have "php$version of $suite, $kind" "$tree" calls.php \
 			"/usr/bin/php$version $options -d opcache.jit_buffer_size=64M -d opcache.jit=$kind"
+	done
+	for kind in disable $kinds; do
+		server="TREE=$tree VERSION=$version OPCACHE=$kind"
+		have "php-fpm$version of $suite, $kind" / served "env SERVER=php-fpm $server $own"
+		have "php$version in apache2 of $suite, $kind" / served "env SERVER=php-module $server $own"
 	done
 done
 

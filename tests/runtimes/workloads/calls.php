@@ -1,7 +1,8 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
 //
-// calls.php REPORT: functions that call each other in ways that are known, until a signal ends it.
+// calls.php REPORT: functions that call each other in ways that are known, until a signal ends it. In a server, some
+// rounds of that for each request, and the report is application.json beside this file.
 //
 // At first a tick notes what PHP says of all functions, and REPORT gets that as JSON: stacks, outermost
 // function first; calls, as (caller, file, line, called function); lines of each function. Then REPORT.ready
@@ -11,7 +12,7 @@ declare(ticks=1);
 
 namespace Work {
 
-const ROUNDS = 3, BURN = 3000, DEPTH = 60;
+const ROUNDS = 3, BURN = 3000, DEPTH = 60, SERVED = 30;
 
 // ---- what PHP says ----------------------------------------------------------------------------
 
@@ -80,7 +81,8 @@ class Observer
 
 	static function write($report)
 	{
-		file_put_contents($report, encode([
+		$new = $report . getmypid();
+		file_put_contents($new, encode([
 			'version' => PHP_VERSION,
 			'stacks' => array_values(self::$stacks),
 			'calls' => array_values(self::$calls),
@@ -88,6 +90,7 @@ class Observer
 			'proven' => 97,
 			'files' => ['calls.php', "calls.php(" . Evaluated::LINE . ") : eval()'d code"],
 		]));
+		rename($new, $report);
 		touch($report . '.ready');
 	}
 }
@@ -340,12 +343,15 @@ function work()
 	}
 }
 
-function run($report)
+function run($report, $most)
 {
-	register_tick_function(['Work\Observer', 'observe']);
-	for ($round = 1;; $round++) {
+	Observer::$on = !file_exists($report);
+	if (Observer::$on) {
+		register_tick_function(['Work\Observer', 'observe']);
+	}
+	for ($round = 1; $round <= $most; $round++) {
 		work();
-		if ($round == ROUNDS) {
+		if (Observer::$on && $round == ROUNDS) {
 			unregister_tick_function(['Work\Observer', 'observe']);
 			Observer::$on = false;
 			Observer::write($report);
@@ -357,6 +363,10 @@ function run($report)
 
 namespace {
 
-Work\run($argv[1]);
+if (PHP_SAPI === 'cli') {
+	Work\run($argv[1], INF);
+} else {
+	Work\run(__DIR__ . '/application.json', Work\SERVED);
+}
 
 }
