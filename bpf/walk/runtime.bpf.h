@@ -182,20 +182,28 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 	return hash >> 32;
 }
 
-/* Returns the address of the name of a function's class, or 0. list->memory has the function. */
-GLOBAL u64 runtime_owner_name(void)
+/*
+ * Finds list->name, of a function's class. list->memory has the function. Returns whether its own
+ * name is in memory, or its file's where it has none. Processes may share texts, and one that lacks
+ * the page leaves it to another to tell.
+ */
+GLOBAL int runtime_find_names(void)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
 		return 0;
 	struct runtime_list *list = &walk->list;
-	const struct runtime_owner *owner = &list->config.owner;
-	u64 class = runtime_u64(list, owner->pointer);
+	const struct runtime_config *config = &list->config;
+	u64 class = runtime_u64(list, config->owner.pointer);
+	u64 text = runtime_u64(list, config->part[1]);
 
-	if (!class || runtime_read_word(class + owner->text) || !list->word)
-		return 0;
-	return list->word + owner->data;
+	list->name = 0;
+	if (class && !runtime_read_word(class + config->owner.text))
+		list->name = list->word + config->owner.data;
+	if (!text)
+		text = runtime_u64(list, config->part[2]);
+	return !text || !runtime_read_word(text);
 }
 
 /* Returns the address of one copy of the instructions of code, or 0. */
@@ -254,13 +262,13 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 			known->copy = code + list->config.instructions;
 		if (!list->words && list->config.count && !walk->made)
 			instruction = runtime_leaf_instruction(instruction, known->copy);
-		if (list->config.flags & RUNTIME_OWNED)
-			list->name = runtime_owner_name();
-		if (!list->may_name) {
+		if (list->may_name) {
+			if (!walk_told(walk, code, known->fingerprint)) {
+				list->unnamed = code;
+				list->fingerprint = known->fingerprint;
+			}
+		} else if (!(list->config.flags & RUNTIME_OWNED) || runtime_find_names()) {
 			walk_tell(walk, code, known->fingerprint);
-		} else if (!walk_told(walk, code, known->fingerprint)) {
-			list->unnamed = code;
-			list->fingerprint = known->fingerprint;
 		}
 	}
 	u64 offset = runtime_offset(list, known, instruction, number);

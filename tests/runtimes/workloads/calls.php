@@ -88,6 +88,7 @@ class Observer
 			'calls' => array_values(self::$calls),
 			'lines' => self::lines(),
 			'proven' => 97,
+			'shares' => (int)(PHP_SAPI !== 'cli' && PHP_VERSION_ID >= 80400),
 			'files' => ['calls.php', "calls.php(" . Evaluated::LINE . ") : eval()'d code"],
 		]));
 		rename($new, $report);
