@@ -446,13 +446,13 @@ struct runtime_trace {
 #define RUNTIME_CONSTANTS	0x8000u /* other numbers are of values that are not known before */
 
 /*
- * RUNTIME_OWNED: the name of a function's class. `pointer` in code leads to the class, and `text` in
- * it to the name, whose bytes are at `data`. The event has them as its text. All are offsets.
+ * RUNTIME_OWNED: the name of a function's class. `pointer` in code leads to the class, and `text`
+ * in it to the name, whose bytes are at `data`. The event has them as its text. All are offsets.
  *
  * A frame without code is the runtime's own. One of these is within a generator, which is also the
  * frame's object: it stands for the generators that wait for the frame before. This one's generator
- * is the innermost, and the object the outermost. A generator has its frame, how many generators wait
- * for it, and the one that does.
+ * is the innermost, and the object the outermost. A generator has its frame, how many generators
+ * wait for it, and the one that does.
  */
 #define RUNTIME_OWNED 8192u
 struct runtime_owner {

@@ -4,8 +4,8 @@
  * and .fini together from pieces: crti.o of the C library, calls, crtn.o. .fini_array begins with a
  * function of GCC's crtbegin.o. A stub's frame is known where every byte is as expected.
  *
- * Boost.Context, which PHP has for its fibers, jumps to the function of a new stack. The code behind
- * the jump is that function's return address, and ends the process.
+ * Boost.Context, which PHP has for its fibers, jumps to the function of a new stack. The code
+ * behind the jump is that function's return address, and ends the process.
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_STUB_H
 #define KEYHOLE_OBJECT_UNWIND_STUB_H

@@ -19,8 +19,8 @@ as_rows() {
 	}'
 }
 
-# conclude NAME WRITE ROWS DEF...: makes the rows by rows_of_all, and prints one TAP stream: whether each file of
-# ROWS has the rows of its DEF. WRITE=write: prints the rows instead. Ends the script.
+# conclude NAME WRITE ROWS DEF...: makes the rows by rows_of_all. Prints one TAP stream: whether each file of ROWS has
+# the rows of its DEF. WRITE=write: prints the rows instead. Ends the script.
 conclude() {
 	local name=$1 write=$2 letter result='' rows=()
 	shift 2

@@ -61,7 +61,7 @@ static int read_text_at(const struct php_layout *layout, const struct memory *me
 	return read_text(layout, memory, address, ret_text, size);
 }
 
-/* The event has the beginning of the class's name, up to a NUL. CUT follows if that is not there. */
+/* The event has the beginning of the class's name, up to a NUL. Without the NUL, CUT follows. */
 static void read_class(const struct memory *memory, uint64_t address, char ret_class[CLASS_BYTES])
 {
 	size_t size = memory_left(memory, address);
@@ -147,7 +147,7 @@ static int read_internal(const struct php_layout *layout, const struct memory *m
 	if (r != -ENOENT)
 		return r;
 	told->is_start = true;
-	strcpy(told->code.name, START);
+	memcpy(told->code.name, START, sizeof(START));
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int read_program(const struct php_layout *layout, const struct memory *me
 	int r = read_name(layout, memory, code, told);
 
 	if (r == -ENOENT)
-		strcpy(told->code.name, MAIN);
+		memcpy(told->code.name, MAIN, sizeof(MAIN));
 	else if (r < 0)
 		return r;
 	r = read_text_at(layout, memory, code + layout->code_file, told->code.file,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layout of PHP's structures in one version (php_layout.def). A version that is not there has no
- * layout: nothing is guessed from another version.
+ * The layout of PHP's structures in one version (php_layout.def). A version that is not there has
+ * no layout: nothing is guessed from another version. Builds with threads or for debugging have
+ * none.
  */
 #ifndef KEYHOLE_WORKER_RUNTIME_PHP_LAYOUT_H
 #define KEYHOLE_WORKER_RUNTIME_PHP_LAYOUT_H
