@@ -65,6 +65,10 @@ static void test_php_config__other_versions(void **state)
 	assert_int_equal(setup.config.count, 80);
 	assert_int_equal(configure("API20250925,NTS", GLOBALS), 0);
 	assert_int_equal(setup.config.root[0].pc, PYTHON_DATA + 512);
+	assert_int_equal(configure("X-Powered-By: PHP/8.2.32 API20220829,NTS", GLOBALS), 0);
+	assert_int_equal(setup.version, 8u << 24 | 2u << 16 | 32u << 8);
+	assert_int_equal(configure("X-Powered-By: PHP/8.2.256 API20220829,NTS", GLOBALS), 0);
+	assert_int_equal(setup.version, 8u << 24 | 2u << 16);
 	/* texts that are like it come before */
 	assert_int_equal(
 		configure("API20 API2024x924,NTS API20240924,NTS,debug API20240924,NTS", GLOBALS),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "object/elf/exported.h"
@@ -56,6 +57,28 @@ static int find_interface(struct image *image, uint32_t *ret_interface)
 			return 0;
 	}
 	return -ENOTSUP;
+}
+
+/* main/main.c: "X-Powered-By: PHP/8.4.27". Adds the last number, which `why` shows. */
+static void add_release(struct image *image, uint32_t *version)
+{
+	char text[32];
+	const int size = snprintf(text, sizeof(text), "X-Powered-By: PHP/%u.%u.", *version >> 24,
+				  *version >> 16 & 0xff);
+	struct image_bytes texts;
+	const unsigned char *at, *end;
+	uint32_t release = 0;
+
+	if (image_section(image, ".rodata", &texts) < 0)
+		return;
+	end = texts.bytes + texts.size;
+	at = memmem(texts.bytes, texts.size, text, (size_t)size);
+	if (!at)
+		return;
+	for (at += size; at < end && *at >= '0' && *at <= '9' && release <= 0xff; at++)
+		release = release * 10 + (*at - '0');
+	if (release <= 0xff)
+		*version |= release << 8;
 }
 
 /* ---- frames ---- */
@@ -132,6 +155,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return r;
 	set_frames(&setup.config, layout);
 	set_code(&setup.config, layout);
+	add_release(image, &setup.version);
 	r = loop_of_symbol(image, &exported, "execute_ex", setup.loop);
 	if (r == 0)
 		*ret_setup = setup;

@@ -54,7 +54,7 @@ Group #65534
 LoadModule mpm_prefork_module /usr/lib/apache2/modules/mod_mpm_prefork.so
 LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
 PHPIniDir {folder}
-LoadModule php_module /usr/lib/apache2/modules/libphp{version}.so
+LoadModule php{series}_module /usr/lib/apache2/modules/libphp{version}.so
 StartServers 2
 MaxRequestWorkers 2
 DocumentRoot {folder}
@@ -95,7 +95,8 @@ def command(server, folder, port):
     version = os.environ.get("VERSION")
     if server in CONFIGS:
         with open(os.environ["TREE"] + folder + "/config", "w", encoding="utf-8") as file:
-            file.write(CONFIGS[server].format(port=port, folder=folder, version=version))
+            file.write(CONFIGS[server].format(port=port, folder=folder, version=version,
+                                              series="7" if version == "7.4" else ""))
         with open(os.environ["TREE"] + folder + "/php.ini", "w", encoding="utf-8") as file:
             file.write(opcache(version))
     if server == "php-fpm":
