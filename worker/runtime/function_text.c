@@ -44,6 +44,7 @@ struct function_text *function_text_new(const struct told *told)
 		.function = {told->code.name, told->code.file, told->code.first_line},
 		.handler = told->handler,
 		.has_callers_name = told->has_callers_name,
+		.is_start = told->is_start,
 		.lines = told->lines,
 		.late = told->late,
 		.packed = told->packed,

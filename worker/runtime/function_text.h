@@ -17,6 +17,7 @@ struct function_text {
 	struct function function;
 	const struct runtime_handler *handler;
 	bool has_callers_name;
+	bool is_start; /* as of struct told */
 	struct told_lines lines;
 	struct told_late late;	   /* the name that a caller may have */
 	struct told_packed packed; /* those for functions that it calls */

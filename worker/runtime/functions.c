@@ -400,6 +400,17 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
 }
 
+bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time)
+{
+	struct entry *entry = find(functions, key);
+
+	if (!entry || !entry->text || !entry->text->is_start)
+		return false;
+	if (entry->used < time)
+		entry->used = time;
+	return true;
+}
+
 /* Returns the code that has the packed names which a text awaits, or NULL. */
 static const struct function_text *find_packed(const struct functions *functions,
 					       const struct entry *entry)

@@ -74,6 +74,8 @@ void functions_doubt(struct functions *functions, const struct function_key *key
  */
 uint64_t functions_place(struct functions *functions, const struct function_key *key,
 			 uint32_t instruction, uint64_t time);
+/* Returns whether what a sample has met at a time is a start, as of struct told. */
+bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time);
 /*
  * Gets the function of a number, valid until the next event or call. False: no event has told of
  * it. An event about the caller may have brought the function's name meanwhile.
