@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "object/elf/image.h"
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_python.h"
 #include "worker/runtime/php_layout.h"
@@ -81,12 +82,12 @@ struct event_code build_php(const struct php_layout *layout, const struct build_
 
 /* ---- images ---- */
 
-struct image *build_php_image(const char *text, size_t globals_size)
+unsigned char *build_php_file(const char *text, size_t globals_size, struct build_cfi_code loop,
+			      size_t *ret_size)
 {
 	static struct build_python image;
 	static struct build_cfi frames;
-	const struct build_cfi_code none = {NULL, 0};
-	struct image *made;
+	unsigned char *file;
 	size_t cie;
 
 	memset(&image, 0, sizeof(image));
@@ -98,10 +99,22 @@ struct image *build_php_image(const char *text, size_t globals_size)
 	image.rodata = text;
 	image.rodata_size = strlen(text) + 1;
 	cie = build_cfi_usual_cie(&frames);
-	build_cfi_fde(&frames, cie, LOOP, LOOP_BYTES, none);
+	build_cfi_fde(&frames, cie, LOOP, LOOP_BYTES, loop);
 	image.eh_frame = frames.bytes;
 	image.eh_frame_size = frames.size;
-	made = build_python_image(&image);
-	free(frames.bytes);
-	return made;
+	file = build_python_finish(&image, ret_size);
+	build_cfi_release(&frames);
+	return file;
+}
+
+struct image *build_php_image(const char *text, size_t globals_size)
+{
+	const struct build_cfi_code none = {NULL, 0};
+	struct image *image;
+	size_t size;
+	unsigned char *file = build_php_file(text, globals_size, none, &size);
+
+	if (image_adopt(file, size, &image) < 0)
+		abort();
+	return image;
 }

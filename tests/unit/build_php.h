@@ -8,6 +8,7 @@
 
 #include "bpf/abi.h"
 
+struct build_cfi_code;
 struct image;
 struct php_layout;
 
@@ -26,7 +27,13 @@ struct build_php {
 
 struct event_code build_php(const struct php_layout *layout, const struct build_php *code);
 
-/* Returns an image that has a text in .rodata, executor_globals of a size, and execute_ex. */
+/*
+ * Returns a file that has a text in .rodata, executor_globals of a size, and execute_ex with these
+ * instructions in its FDE; free().
+ */
+unsigned char *build_php_file(const char *text, size_t globals_size, struct build_cfi_code loop,
+			      size_t *ret_size);
+/* Returns the image of such a file. Its FDE has no instructions. */
 struct image *build_php_image(const char *text, size_t globals_size);
 
 #endif
