@@ -268,6 +268,7 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 				list->fingerprint = known->fingerprint;
 			}
 		} else if (!(list->config.flags & RUNTIME_OWNED) || runtime_find_names()) {
+			list->told_at = instruction;
 			walk_tell(walk, code, known->fingerprint);
 		}
 	}

@@ -185,6 +185,7 @@ struct runtime_list {
 	u64 generator; /* of the last frame */
 	u64 outermost; /* that waits for it; 0: none */
 	u64 behind;    /* the frame behind that of `outermost` */
+	u64 told_at;   /* the instruction of the frame whose code is told of now */
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */

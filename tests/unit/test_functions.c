@@ -297,6 +297,29 @@ static void test_functions__events_with_cut_tables(void **state)
 	assert_int_equal(line_at(&key, 100000), 0);
 }
 
+/* An event may have more of the table than the one before. A whole one that is shorter is another. */
+static void test_functions__cut_tables_get_their_end(void **state)
+{
+	struct told part = told;
+	uint64_t number;
+
+	(void)state;
+	part.lines.size = 2;
+	part.lines.is_cut = true;
+	functions_tell(functions, &key, &part, 1);
+	number = number_of(&key);
+	assert_int_equal(line_at(&key, 0), 40);
+	assert_int_equal(line_at(&key, 2), 0);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(&key, 2), 41);
+	functions_tell(functions, &key, &part, 1);
+	assert_int_equal(line_at(&key, 2), 41);
+	assert_int_equal(number_of(&key), number);
+	part.lines.is_cut = false;
+	functions_tell(functions, &key, &part, 1);
+	assert_int_not_equal(number_of(&key), number);
+}
+
 static void test_functions__events_without_a_part(void **state)
 {
 	struct event_code event = build_code(5, 100, 100, &outer);
@@ -429,6 +452,7 @@ int main(void)
 		TEST(bytes_of_a_family_are_bounded),
 		TEST(with_names_of_callers),
 		TEST(events_with_cut_tables),
+		TEST(cut_tables_get_their_end),
 		TEST(events_without_a_part),
 		TEST(events_about_other_objects),
 		TEST(are_unverified),

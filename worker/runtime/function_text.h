@@ -30,5 +30,7 @@ struct function_text *function_text_new(const struct told *told);
 struct function_text *function_text_rename(const struct function_text *text, const char *name);
 /* Returns whether an event tells of the same function again. Callers may have other names. */
 bool function_text_is_same(const struct function_text *text, const struct told *told);
+/* Returns whether an event that tells of the same function again has more of the line table. */
+bool function_text_lacks_lines(const struct function_text *text, const struct told *told);
 
 #endif

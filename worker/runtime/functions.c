@@ -286,12 +286,12 @@ static void fill(struct functions *functions, struct entry *entry, const struct 
 	functions->counts.told += entry->text != NULL;
 }
 
-/* A caller has a name for the function that had none: it gets this name, if there is room. */
-static void take_callers_name(struct functions *functions, struct entry *entry,
-			      const struct told *told)
+/* The function gets a caller's name if it has none, and lines that it lacks, if there is room. */
+static void take_more(struct functions *functions, struct entry *entry, const struct told *told)
 {
 	functions->counts.again++;
-	if (!entry->text->has_callers_name && told->has_callers_name)
+	if ((!entry->text->has_callers_name && told->has_callers_name) ||
+	    function_text_lacks_lines(entry->text, told))
 		set_text(functions, entry, function_text_new(told));
 }
 
@@ -329,7 +329,7 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 		return;
 	entry->used = time;
 	if (entry->text)
-		take_callers_name(functions, entry, told);
+		take_more(functions, entry, told);
 	else
 		fill(functions, entry, told);
 	if (entry->text) {
