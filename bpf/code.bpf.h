@@ -130,8 +130,8 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 }
 
 /*
- * Returns an address in the last page of the last part that the process surely has: of the frame's
- * instruction, where processes share these, and else that of the part.
+ * Returns an address in a page of the last part that the process surely has. Where processes share
+ * instructions, that is the frame's instruction, and else the part's beginning.
  */
 INLINE u64 last_there(struct runtime_list *list, u64 address)
 {
@@ -212,7 +212,7 @@ INLINE u64 last_page(struct runtime_list *list, u64 code)
 	return (last_there(list, address) >> 12) - (address >> 12) + 1;
 }
 
-/* Returns whether the mark of an event, which differs so much from that of a whole one, has a page. */
+/* Returns whether an event has a page. differs: its mark, beside that of a whole event. */
 INLINE int has_page(u64 differs, u64 page)
 {
 	return page && !(differs & ~MARK_PAGES) && differs >= MARK_PAGE(page);

@@ -100,7 +100,7 @@ static void test_code__a_last_part_of_elements(void **state)
 	assert_int_equal(sampler.code.bytes[3], LAST_LONG);
 }
 
-/* Tells of code from a frame at an instruction. Returns how many bytes of the last part came, or 0. */
+/* Tells of code from a frame at an instruction. Returns the size of the last part, or 0. */
 static u32 tell_at(u64 instruction)
 {
 	sampler.scratch.walk.list.told_at = instruction;
@@ -109,7 +109,7 @@ static u32 tell_at(u64 instruction)
 	return sampler.code.bytes[3];
 }
 
-/* Of instructions that processes share, an event has those up to the page of the frame. */
+/* Processes share instructions: an event has those up to the page of the frame. */
 static void test_code__again_with_more_instructions(void **state)
 {
 	struct runtime_list *list = &sampler.scratch.walk.list;

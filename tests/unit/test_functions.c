@@ -297,7 +297,7 @@ static void test_functions__events_with_cut_tables(void **state)
 	assert_int_equal(line_at(&key, 100000), 0);
 }
 
-/* An event may have more of the table than the one before. A whole one that is shorter is another. */
+/* An event may have more of the table than an earlier one. A shorter whole one is another. */
 static void test_functions__cut_tables_get_their_end(void **state)
 {
 	struct told part = told;
