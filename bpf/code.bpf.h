@@ -133,8 +133,14 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
  * Returns an address in a page of the last part that the process surely has. Where processes share
  * instructions, that is the frame's instruction, and else the part's beginning.
  */
-INLINE u64 last_there(struct runtime_list *list, u64 address)
+GLOBAL u64 last_there(u64 address)
 {
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return address;
+	const struct runtime_list *list = &scratch->walk.list;
+
 	if (list->config.flags & RUNTIME_OWNED && list->told_at - address < LAST_LONG)
 		return list->told_at;
 	return address;
@@ -143,9 +149,9 @@ INLINE u64 last_there(struct runtime_list *list, u64 address)
 /* ---- events ---- */
 
 enum sent {
-	SENT_NOT,  /* there is no room */
-	SENT_SOME, /* the end of the last part is not there */
+	SENT_NOT, /* there is no room */
 	SENT_WHOLE,
+	SENT_SOME, /* the end of the last part is not there */
 };
 
 /*
@@ -162,7 +168,7 @@ INLINE enum sent send_event(struct scratch *scratch, u64 code, u64 fingerprint, 
 	if (!event)
 		return SENT_NOT;
 	fill_code(event, scratch, code, fingerprint);
-	there = last_there(&scratch->walk.list, event->address[3]);
+	there = last_there(event->address[3]);
 	read = READ_BEFORE(event->data + CODE_PART_3, last, limit, event->address[3],
 			   PAGE_END(there));
 	event->bytes[3] = read;
@@ -209,7 +215,7 @@ INLINE u64 last_page(struct runtime_list *list, u64 code)
 
 	if (!(list->config.flags & RUNTIME_OWNED))
 		return 0;
-	return (last_there(list, address) >> 12) - (address >> 12) + 1;
+	return (last_there(address) >> 12) - (address >> 12) + 1;
 }
 
 /* Returns whether an event has a page. differs: its mark, beside that of a whole event. */
