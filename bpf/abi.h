@@ -172,7 +172,8 @@ struct mapping_entry {
 	u32 dictionary; /* global word number */
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
-	u32 pad[4];
+	u64 rule;	/* of all code of a mapping without a table */
+	u32 pad[2];
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
@@ -473,6 +474,25 @@ struct runtime_trace {
 #define RUNTIME_ENTRY_NUMBER(e) ((e)&0xffffu)
 #define RUNTIME_CONSTANTS	0x8000u /* other numbers are of values that are not known before */
 
+/*
+ * RUNTIME_OWNED: the name of a function's class. `pointer` in code leads to the class, and `text`
+ * in it to the name, whose bytes are at `data`. The event has them as its text. All are offsets.
+ *
+ * A frame without code is the runtime's own. One of these is within a generator, which is also the
+ * frame's object: it stands for the generators that wait for the frame before. This one's generator
+ * is the innermost, and the object the outermost. A generator has its frame, how many generators
+ * wait for it, and the one that does.
+ */
+#define RUNTIME_OWNED 8192u
+struct runtime_owner {
+	u16 pointer, text;
+	u16 object; /* in a frame, at the place of names.tail; `shown` is that of the generator */
+	u16 data;
+	u16 placeholder, frame, waiting_count, waiting; /* in a generator */
+};
+/* The instructions have 32 bytes, not 4. */
+#define RUNTIME_WIDE 16384u
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -508,7 +528,10 @@ struct runtime_config {
 	u16 last_unit;	/* bytes of one; 0: the last part goes to the end of the code's bytes */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
-	struct runtime_names names; /* RUNTIME_NAMES */
+	union {
+		struct runtime_names names; /* RUNTIME_NAMES */
+		struct runtime_owner owner; /* RUNTIME_OWNED */
+	};
 	struct runtime_stack stack; /* RUNTIME_STACKED */
 	struct runtime_trace trace; /* the same */
 };

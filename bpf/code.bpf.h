@@ -47,13 +47,13 @@ GLOBAL u64 part_address(u32 number, u64 code)
 }
 
 /*
- * Reads a part, or what is before the end of its first page. A macro: on old kernels the verifier
- * must see the bound of the very register that is used. Returns how many bytes were read.
+ * Reads a part, or what is before an address. A macro: on old kernels the verifier must see the
+ * bound of the very register that is used. Returns how many bytes were read.
  */
-#define READ_PART(to, bytes, limit, from)                                          \
+#define READ_BEFORE(to, bytes, limit, from, before)                                \
 	({                                                                         \
 		u64 from_ = (from), most_ = BOUND((u64)(bytes), (limit) + 1);      \
-		u64 rest_ = BOUND(4096 - (from_ & 4095), (limit) + 1), read_ = 0;  \
+		u64 rest_ = BOUND((before)-from_, (limit) + 1), read_ = 0;         \
 		if (from_ - 4096 < WALK_ADDRESS_END - 4096) {                      \
 			if (!bpf_probe_read_user((to), most_, (void *)from_))      \
 				read_ = most_;                                     \
@@ -63,6 +63,12 @@ GLOBAL u64 part_address(u32 number, u64 code)
 		}                                                                  \
 		read_;                                                             \
 	})
+
+/* Returns the end of an address's page. */
+#define PAGE_END(address) (((address) | 4095) + 1)
+
+/* Reads a part, or what is before the end of its first page. */
+#define READ_PART(to, bytes, limit, from) READ_BEFORE(to, bytes, limit, from, PAGE_END(from))
 
 /* Fills in an event about code, but the last part. Inlined: a call may lose the event's memory. */
 INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 code, u64 fingerprint)
@@ -123,23 +129,51 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 	return bytes > LAST_LONG ? LAST_LONG : bytes;
 }
 
+/*
+ * Returns an address in a page of the last part that the process surely has. Where processes share
+ * instructions, that is the frame's instruction, and else the part's beginning.
+ */
+GLOBAL u64 last_there(u64 address)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch)
+		return address;
+	const struct runtime_list *list = &scratch->walk.list;
+
+	if (list->config.flags & RUNTIME_OWNED && list->told_at - address < LAST_LONG)
+		return list->told_at;
+	return address;
+}
+
 /* ---- events ---- */
+
+enum sent {
+	SENT_NOT, /* there is no room */
+	SENT_WHOLE,
+	SENT_SOME, /* the end of the last part is not there */
+};
 
 /*
  * Sends an event of so many bytes about code, whose last part has `last` bytes. Inlined: the kernel
- * wants constant sizes. Returns 0 without room.
+ * wants constant sizes.
  */
-INLINE int send_event(struct scratch *scratch, u64 code, u64 fingerprint, u64 last, const u32 bytes)
+INLINE enum sent send_event(struct scratch *scratch, u64 code, u64 fingerprint, u64 last,
+			    const u32 bytes)
 {
 	struct event_code *event = bpf_ringbuf_reserve(&events, bytes, 0);
 	const u32 limit = bytes - __builtin_offsetof(struct event_code, data) - CODE_PART_3;
+	u64 there, read;
 
 	if (!event)
-		return 0;
+		return SENT_NOT;
 	fill_code(event, scratch, code, fingerprint);
-	event->bytes[3] = READ_PART(event->data + CODE_PART_3, last, limit, event->address[3]);
+	there = last_there(event->address[3]);
+	read = READ_BEFORE(event->data + CODE_PART_3, last, limit, event->address[3],
+			   PAGE_END(there));
+	event->bytes[3] = read;
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
-	return 1;
+	return read < last ? SENT_SOME : SENT_WHOLE;
 }
 
 /* Returns a mark of code that a worker was told of, never 0. */
@@ -151,21 +185,44 @@ INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
 	return mark * TOLD_FACTOR | 1;
 }
 
-INLINE int send_code(struct scratch *scratch, u64 code, u64 fingerprint)
+INLINE enum sent send_code(struct scratch *scratch, u64 code, u64 fingerprint)
 {
 	const u32 small = EVENT_CODE_SHORT_BYTES, large = sizeof(struct event_code);
 	u64 last = last_bytes(&scratch->walk.list, code), family = scratch->sample.family;
 
 	if (events_half_full())
-		return 0;
-	if (last <= LAST_SHORT)
-		return grant_tell(family, small) &&
-		       send_event(scratch, code, fingerprint, last, small);
-	return grant_tell(family, large) && send_event(scratch, code, fingerprint, last, large);
+		return SENT_NOT;
+	if (last <= LAST_SHORT) {
+		if (!grant_tell(family, small))
+			return SENT_NOT;
+		return send_event(scratch, code, fingerprint, last, small);
+	}
+	if (!grant_tell(family, large))
+		return SENT_NOT;
+	return send_event(scratch, code, fingerprint, last, large);
 }
 
 /* In a mark: no caller had a name for the code yet. Another caller may have one. */
 #define MARK_NAMELESS 2ull
+/* In a mark: an event has the last part up to the end of this page, from 1 on. 0: all of it. */
+#define MARK_PAGE(page) ((u64)(page) << 2)
+#define MARK_PAGES	MARK_PAGE(7)
+
+/* Returns the page of the last part with which an event ends that lacks the part's end, or 0. */
+INLINE u64 last_page(struct runtime_list *list, u64 code)
+{
+	u64 address = part_address(RUNTIME_PARTS - 1, code);
+
+	if (!(list->config.flags & RUNTIME_OWNED))
+		return 0;
+	return (last_there(address) >> 12) - (address >> 12) + 1;
+}
+
+/* Returns whether an event has a page. differs: its mark, beside that of a whole event. */
+INLINE int has_page(u64 differs, u64 page)
+{
+	return page && !(differs & ~MARK_PAGES) && differs >= MARK_PAGE(page);
+}
 
 /* Returns whether an event has told of code lately, and of its name. */
 GLOBAL int is_told(u64 code, u64 fingerprint)
@@ -181,32 +238,44 @@ GLOBAL int is_told(u64 code, u64 fingerprint)
 	return !told || *told == mark;
 }
 
-/* Tells of code whose bytes are in list->memory, unless an event has told of it lately. */
+/*
+ * Tells of code whose bytes are in list->memory, unless an event has told of it lately. Processes
+ * may share instructions, and a process has those pages that it has met. So code whose end was not
+ * there is told again with a frame that is in a later page.
+ */
 GLOBAL int tell_code(u64 code, u64 fingerprint)
 {
 	struct scratch *scratch = scratch_state();
 
 	if (!scratch)
 		return 0;
-	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint);
+	struct runtime_list *list = &scratch->walk.list;
+	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint), page;
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
+	enum sent sent;
 
 	/* mostly */
 	if (!told || *told == mark)
 		return 0;
-	if (!scratch->walk.list.name && !scratch->walk.list.call) {
+	if (!list->name && !list->call) {
 		mark ^= MARK_NAMELESS;
 		if (*told == mark)
 			return 0;
 	}
-	if (scratch->walk.list.told <= TOLD_CODE_SAMPLE - TOLD_CODE_ALWAYS &&
+	page = last_page(list, code);
+	if (has_page(*told ^ mark, page))
+		return 0;
+	if (list->told <= TOLD_CODE_SAMPLE - TOLD_CODE_ALWAYS &&
 	    bpf_ktime_get_ns() + TOLD_CODE_LEAVES_NS > scratch->walk.deadline)
 		return 0;
-	if (!send_code(scratch, code, fingerprint))
+	sent = send_code(scratch, code, fingerprint);
+	if (sent == SENT_NOT)
 		return 0;
+	if (sent == SENT_SOME)
+		mark ^= MARK_PAGE(page);
 	*told = mark;
-	scratch->walk.list.told--;
+	list->told--;
 	return 1;
 }
 

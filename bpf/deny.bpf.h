@@ -108,7 +108,7 @@ INLINE u32 denies_cgroup(struct task_struct *task, const u64 kind)
 }
 
 /* Each prefix is a key of its own: there are 15 look-ups for any number of rules. */
-INLINE u32 denies_comm(u64 first, u64 second)
+GLOBAL u32 denies_comm(u64 first, u64 second)
 {
 	u32 rule = 0;
 

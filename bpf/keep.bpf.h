@@ -151,19 +151,26 @@ GLOBAL int keep_call(u32 number, u32 at)
 	return 0;
 }
 
+/* Has no branch: each branch would double the verifier's states. size: below 2^63. */
+INLINE u64 is_below(u64 x, u64 size)
+{
+	return ((x - size) & ~x) >> 63;
+}
+
 /*
  * Returns whether a word may be an address of the program's code, or of a library. Libraries lie
  * below the main stack, but above the stacks of most threads. Each other word would cost a read, or
  * a fault of 1 us.
  */
-INLINE int may_be_code(const struct sample *sample, u64 word)
+INLINE u64 may_be_code(const struct sample *sample, u64 word)
 {
-	if (word - sample->code_start < sample->code_end - sample->code_start)
-		return 1;
-	if (stack_copy_holds(&sample->copy[0], 1, word) ||
-	    stack_copy_holds(&sample->copy[1], 1, word))
-		return 0;
-	return word - KEPT_LIBRARIES < WALK_ADDRESS_END - KEPT_LIBRARIES;
+	const struct stack_copy *copy = sample->copy;
+	u64 program = is_below(word - sample->code_start, sample->code_end - sample->code_start);
+	u64 stack = is_below(word - copy[0].start, copy[0].bytes) |
+		    is_below(word - copy[1].start, copy[1].bytes);
+	u64 library = is_below(word - KEPT_LIBRARIES, WALK_ADDRESS_END - KEPT_LIBRARIES);
+
+	return program | (library & ~stack);
 }
 
 /* Looks at some words of the copy. */

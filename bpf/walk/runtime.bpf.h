@@ -182,6 +182,30 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 	return hash >> 32;
 }
 
+/*
+ * Finds list->name, of a function's class. list->memory has the function. Returns whether its own
+ * name is in memory, or its file's where it has none. Processes may share texts, and one that lacks
+ * the page leaves it to another to tell.
+ */
+GLOBAL int runtime_find_names(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_config *config = &list->config;
+	u64 class = runtime_u64(list, config->owner.pointer);
+	u64 text = runtime_u64(list, config->part[1]);
+
+	list->name = 0;
+	if (class && !runtime_read_word(class + config->owner.text))
+		list->name = list->word + config->owner.data;
+	if (!text)
+		text = runtime_u64(list, config->part[2]);
+	return !text || !runtime_read_word(text);
+}
+
 /* Returns the address of one copy of the instructions of code, or 0. */
 GLOBAL u64 runtime_copy(u64 code, u64 number)
 {
@@ -238,11 +262,14 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 			known->copy = code + list->config.instructions;
 		if (!list->words && list->config.count && !walk->made)
 			instruction = runtime_leaf_instruction(instruction, known->copy);
-		if (!list->may_name) {
+		if (list->may_name) {
+			if (!walk_told(walk, code, known->fingerprint)) {
+				list->unnamed = code;
+				list->fingerprint = known->fingerprint;
+			}
+		} else if (!(list->config.flags & RUNTIME_OWNED) || runtime_find_names()) {
+			list->told_at = instruction;
 			walk_tell(walk, code, known->fingerprint);
-		} else if (!walk_told(walk, code, known->fingerprint)) {
-			list->unnamed = code;
-			list->fingerprint = known->fingerprint;
 		}
 	}
 	u64 offset = runtime_offset(list, known, instruction, number);
@@ -336,6 +363,43 @@ INLINE int runtime_list_end(struct runtime_list *list)
 	return list->state ? runtime_leave_state() : runtime_scan();
 }
 
+/* Finds the frame behind that of a generator, for which others wait. */
+INLINE u64 runtime_waiting(struct runtime_list *list, const struct runtime_owner *owner)
+{
+	u64 generator = list->generator;
+
+	if (generator != list->outermost && !runtime_read_word(generator + owner->waiting_count) &&
+	    (u32)list->word == 1 && !runtime_read_word(generator + owner->waiting) &&
+	    !runtime_read_word(list->word + owner->frame))
+		return list->word;
+	list->outermost = 0;
+	return list->behind;
+}
+
+/*
+ * Finds list->node behind a frame of a list with generators, which the window has. Returns whether
+ * the frame is a function's.
+ */
+GLOBAL int runtime_is_function(u64 node, u64 code)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_owner *owner = &list->config.owner;
+
+	if (code) {
+		list->generator = runtime_node_u64(walk, node, list->config.shown);
+	} else if (runtime_node_u64(walk, node, owner->object) + owner->placeholder == node) {
+		list->outermost = node - owner->placeholder;
+		list->behind = list->node;
+	}
+	if (list->outermost)
+		list->node = runtime_waiting(list, owner);
+	return code != 0;
+}
+
 /* Takes one frame of the list. Returns 0 to go on, or 1 at the end. */
 GLOBAL int runtime_step(void)
 {
@@ -376,6 +440,8 @@ GLOBAL int runtime_step(void)
 		return runtime_state_step(node, code, instruction, is_border,
 					  runtime_node_u32(walk, node, config->names.tail));
 	}
+	if (config->flags & RUNTIME_OWNED && !runtime_is_function(node, code))
+		return 0;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);
 	if (r)
@@ -496,6 +562,7 @@ GLOBAL int runtime_begin(void)
 	list->node = list->state = list->unnamed = list->name = list->named = 0;
 	list->may_name = list->asks = list->stacked = 0;
 	list->call = list->called_in = 0;
+	list->generator = list->outermost = 0;
 	list->on = 1;
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)
 		return runtime_begin_scan(walk);

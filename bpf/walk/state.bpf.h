@@ -274,7 +274,8 @@ GLOBAL u64 runtime_leaf_instruction(u64 instruction, u64 first)
 
 	if (!walk)
 		return instruction;
-	u64 bytes = runtime_u32(&walk->list, walk->list.config.count) * 4ull;
+	u32 unit = walk->list.config.flags & RUNTIME_WIDE ? 5 : 2;
+	u64 bytes = (u64)runtime_u32(&walk->list, walk->list.config.count) << unit;
 	u32 only = walk->list.config.stack.leaf_place;
 
 	walk->window_bytes = 0;

@@ -120,7 +120,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	u64 range = 63;
 	u32 reason;
 
-	walk->rule = RULE_MAKE(RULE_NONE, 0, 0, 0, 0);
+	walk->rule = walk->mapping_rule;
 	if (walk->mapping_flags & MAPPING_HAS_TABLE)
 		range = table_find_rule(address - walk->bias);
 	if (range > 4095)

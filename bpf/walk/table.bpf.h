@@ -68,6 +68,7 @@ GLOBAL u64 table_find_mapping(u64 address)
 	walk->dictionary = entry->dictionary;
 	walk->mapping_flags = entry->flags;
 	walk->mapping_runtime = entry->runtime;
+	walk->mapping_rule = entry->rule;
 	return 0;
 }
 

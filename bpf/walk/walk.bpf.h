@@ -181,6 +181,11 @@ struct runtime_list {
 	u32 more;	 /* how many these are */
 	u32 may_name;	 /* flag: the next frame's caller may have a name for it */
 	u32 is_main;	 /* flag: `found` is the main state */
+	/* RUNTIME_OWNED */
+	u64 generator; /* of the last frame */
+	u64 outermost; /* that waits for it; 0: none */
+	u64 behind;    /* the frame behind that of `outermost` */
+	u64 told_at;   /* the instruction of the frame whose code is told of now */
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
@@ -226,6 +231,7 @@ struct walk {
 	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags, mapping_runtime;
+	u64 mapping_rule;
 
 	u64 code_start, code_end; /* the last executable area that the kernel named */
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */

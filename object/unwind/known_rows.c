@@ -31,6 +31,11 @@ static int insert(struct rows *rows, struct piece *piece, u64 end)
 	return rows_insert(rows, &more);
 }
 
+static u16 root_rule(struct dictionary *dictionary)
+{
+	return dictionary_add(dictionary, RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
+}
+
 static u16 stub_rule(struct dictionary *dictionary, u32 cfa, u32 slots)
 {
 	return dictionary_add(dictionary, RULE_MAKE(RULE_SP, 0, slots, cfa, RULE_FLAG_DERIVED));
@@ -46,6 +51,10 @@ static int add_stub(struct image *image, u64 base, struct dictionary *dictionary
 		return 0;
 	if (rows_gap_end(rows, (u32)start) < end)
 		return 0;
+	if (stub->is_root) {
+		add(&piece, start, root_rule(dictionary));
+		return insert(rows, &piece, end);
+	}
 	add(&piece, start, stub_rule(dictionary, 8, 0));
 	add(&piece, start + stub->inside, stub_rule(dictionary, 16, stub->slots));
 	add(&piece, start + stub->outside, stub_rule(dictionary, 8, 0));
@@ -56,7 +65,7 @@ static int add_stub(struct image *image, u64 base, struct dictionary *dictionary
 static int add_entry(struct image *image, u64 base, struct dictionary *dictionary,
 		     struct rows *rows)
 {
-	const u64 entry = image_entry(image), root = RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY);
+	const u64 entry = image_entry(image);
 	u64 end = text_end(image, entry), gap_end;
 	struct piece piece = {0};
 
@@ -69,7 +78,7 @@ static int add_entry(struct image *image, u64 base, struct dictionary *dictionar
 		return 0;
 	if (gap_end < end - base)
 		end = base + gap_end;
-	add(&piece, entry - base, dictionary_add(dictionary, root));
+	add(&piece, entry - base, root_rule(dictionary));
 	return insert(rows, &piece, end - base);
 }
 

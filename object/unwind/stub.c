@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "object/elf/exported.h"
 #include "object/elf/image.h"
 
 #define ANY 0x100u /* any byte */
@@ -30,6 +31,18 @@ static const uint16_t dtors_pop[] = {
 static const uint16_t dtors_end[] = {0xc3, 0x0f, 0x1f, 0x00, 0xc3, END}; /* ret; nopl; 1: ret */
 #define DTORS_BYTES 64
 #define SAVED_RBP   1u
+
+/* make_fcontext: Boost.Context, asm/make_x86_64_sysv_elf_gas.S, from 1.71 on */
+static const uint16_t context_make[] = {
+	0x48, 0x89, 0xf8, 0x48, 0x83, 0xe0, 0xf0, 0x48, 0x8d, 0x40, ANY, /* the stack's end */
+	0x48, 0x89, 0x50, ANY,						 /* the function */
+	0x0f, 0xae, 0x18, 0xd9, 0x78, 0x04, 0x48, 0x8d, 0x0d, ANY,  ANY, /* lea start, %rcx */
+	ANY,  ANY,  0x48, 0x89, 0x48, ANY,  0x48, 0x8d, 0x0d, ANY,  ANY, /* lea finish, %rcx */
+	ANY,  ANY,  0x48, 0x89, 0x48, ANY,  0xc3, END};
+static const uint16_t context_start[] = {0x55, 0xff, 0xe3, END}; /* push %rbp; jmp *%rbx */
+/* xor %rdi, %rdi; call _exit; hlt */
+static const uint16_t context_finish[] = {0x48, 0x31, 0xff, 0xe8, ANY, ANY, ANY, ANY, 0xf4, END};
+#define CONTEXT_BYTES 96u
 
 /* Returns the length of the pattern where the bytes match it, or 0. */
 static uint32_t match(const struct image_bytes *bytes, uint32_t at, const uint16_t *pattern)
@@ -100,7 +113,37 @@ static struct stub find_dtors(struct image *image)
 	end = outside + match(&bytes, outside, dtors_end);
 	if (inside == landed || outside == inside || end == outside)
 		return (struct stub){0};
-	return (struct stub){address, end, inside, outside, SAVED_RBP};
+	return (struct stub){address, end, inside, outside, SAVED_RBP, false};
+}
+
+/* Returns the length of the pattern with a landing before it, if there is one, or 0. */
+static uint32_t match_landed(const struct image_bytes *bytes, uint32_t at, const uint16_t *pattern)
+{
+	const uint32_t landed = match(bytes, at, landing);
+	const uint32_t length = match(bytes, at + landed, pattern);
+
+	if (length == 0)
+		return 0;
+	return landed + length;
+}
+
+static struct stub find_context(struct image *image)
+{
+	struct exported exported;
+	struct exported_symbol symbol;
+	struct image_bytes bytes;
+	uint32_t start, finish, end;
+
+	if (exported_open(image, &exported) < 0 ||
+	    !exported_find(&exported, "make_fcontext", &symbol) ||
+	    image_text(image, symbol.address, CONTEXT_BYTES, &bytes) < 0)
+		return (struct stub){0};
+	start = match_landed(&bytes, 0, context_make);
+	finish = start + match_landed(&bytes, start, context_start);
+	end = finish + match_landed(&bytes, finish, context_finish);
+	if (start == 0 || finish == start || end == finish)
+		return (struct stub){0};
+	return (struct stub){.start = symbol.address + start, .size = end - start, .is_root = true};
 }
 
 void stubs_find(struct image *image, struct stub ret_stubs[STUBS])
@@ -108,4 +151,5 @@ void stubs_find(struct image *image, struct stub ret_stubs[STUBS])
 	ret_stubs[0] = find_section(image, ".init");
 	ret_stubs[1] = find_section(image, ".fini");
 	ret_stubs[2] = find_dtors(image);
+	ret_stubs[3] = find_context(image);
 }

@@ -63,7 +63,7 @@ void unwind_table_free(struct unwind_table *table); /* NULL is fine */
  */
 int unwind_table_set_runtime(struct unwind_table *table, const struct runtime_config *config);
 
-/* Returns the rule for a pc, decoded as the walker does. For tests and oracles. */
+/* Returns the rule for a pc, decoded as the walker does. */
 u64 unwind_table_rule(const struct unwind_table *table, u64 pc);
 
 #endif

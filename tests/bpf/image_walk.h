@@ -201,7 +201,7 @@ static HOST_UNUSED int image_name(const struct memory_image *image, struct funct
 		return r;
 	functions_tell(functions, &key, &told, 1);
 	place = functions_place(functions, &key, frame->instruction, 1);
-	*ret_line = FUNCTION_LINE_OF(place);
+	*ret_line = functions_line(functions, place);
 	return functions_get(functions, FUNCTION_OF(place), ret_function) ? 0 : -ENOENT;
 }
 

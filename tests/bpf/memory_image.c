@@ -10,6 +10,7 @@
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
+#include "worker/runtime/php.h"
 
 /* ---- lines ---- */
 
@@ -100,6 +101,11 @@ bool memory_image_is_luajit(const struct memory_image *image)
 	return image->head.version >> 24 == 2;
 }
 
+bool memory_image_is_php(const struct memory_image *image)
+{
+	return (image->config.flags & RUNTIME_OWNED) != 0;
+}
+
 /* Builds of the columns of luajit_layout.def. */
 static const struct {
 	const char *year;
@@ -152,6 +158,20 @@ static int find_cpython(const struct memory_image *image, struct cpython_layout 
 	return r;
 }
 
+/* Numbers of Zend/zend_modules.h, for 7.4, 8.2, 8.4 and 8.5 */
+static const uint32_t interfaces[] = {20190902u, 20220829u, 20240924u, 20250925u};
+
+static int find_php(const struct memory_image *image, struct php_layout *ret_layout)
+{
+	const uint32_t version = image->head.version & ~0xffffu;
+	uint32_t found;
+
+	for (size_t i = 0; i < sizeof(interfaces) / sizeof(*interfaces); i++)
+		if (php_layout_find(interfaces[i], ret_layout, &found) == 0 && found == version)
+			return 0;
+	return -ENOTSUP;
+}
+
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup)
 {
 	*ret_setup = (struct runtime_setup){.version = image->head.version};
@@ -162,6 +182,10 @@ int memory_image_setup(const struct memory_image *image, struct runtime_setup *r
 	if (memory_image_is_luajit(image)) {
 		ret_setup->handler = &luajit_handler;
 		return find_luajit(image, &ret_setup->layout.luajit) < BUILDS ? 0 : -ENOTSUP;
+	}
+	if (memory_image_is_php(image)) {
+		ret_setup->handler = &php_handler;
+		return find_php(image, &ret_setup->layout.php);
 	}
 	ret_setup->handler = &cpython_handler;
 	return find_cpython(image, &ret_setup->layout.cpython);

@@ -100,6 +100,44 @@ static void test_code__a_last_part_of_elements(void **state)
 	assert_int_equal(sampler.code.bytes[3], LAST_LONG);
 }
 
+/* Tells of code from a frame at an instruction. Returns the size of the last part, or 0. */
+static u32 tell_at(u64 instruction)
+{
+	sampler.scratch.walk.list.told_at = instruction;
+	if (!tell_code(CODE, 9))
+		return 0;
+	return sampler.code.bytes[3];
+}
+
+/* Processes share instructions: an event has those up to the page of the frame. */
+static void test_code__again_with_more_instructions(void **state)
+{
+	struct runtime_list *list = &sampler.scratch.walk.list;
+	const u64 first = HEAP + 0xf00;
+
+	(void)state;
+	list->config.flags = RUNTIME_OWNED;
+	list->config.part[3] = 40;
+	list->config.last_count = 12;
+	list->config.last_unit = 32;
+	list->memory[5] = first;
+	list->memory[1] = 288ull << 32; /* 9,216 bytes, in four pages */
+	sampler.user_bytes = 0x3000;	/* the last one is not there */
+	assert_int_equal(tell_at(first), 0x100);
+	assert_int_equal(tell_at(first + 0xe0), 0);
+	assert_int_equal(tell_at(first + 0x1100), 0x2100);
+	assert_memory_equal(sampler.code.data + CODE_PART_3, heap + 0xf00, 0x2100);
+	assert_int_equal(tell_at(first + 0x100), 0);
+	assert_int_equal(tell_at(first), 0);
+	/* no instruction of this code */
+	assert_int_equal(tell_at(first - 1), 0);
+	assert_int_equal(tell_at(~0ull), 0);
+	sampler.user_bytes = sizeof(heap);
+	assert_int_equal(tell_at(first + 0x2100), 9216);
+	assert_int_equal(tell_at(first + 0x2100), 0);
+	assert_int_equal(tell_at(first), 0);
+}
+
 static void test_code__with_the_name_that_a_caller_has(void **state)
 {
 	struct runtime_list *list = &sampler.scratch.walk.list;
@@ -297,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup(test_code__parts, setup),
 		cmocka_unit_test_setup(test_code__a_last_part_of_any_size, setup),
 		cmocka_unit_test_setup(test_code__a_last_part_of_elements, setup),
+		cmocka_unit_test_setup(test_code__again_with_more_instructions, setup),
 		cmocka_unit_test_setup(test_code__with_the_name_that_a_caller_has, setup),
 		cmocka_unit_test_setup(test_code__again_with_a_name, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),

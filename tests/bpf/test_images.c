@@ -93,6 +93,12 @@ static void test_images__functions_and_lines(void **state)
 	assert_int_equal(count, image.head.frames);
 }
 
+/* Returns whether borders say nothing of the stack. */
+static bool is_without_anchors(void)
+{
+	return memory_image_is_lua(&image) || memory_image_is_php(&image);
+}
+
 /* Activations of the interpreter's loop are on the stack, the outer ones behind the inner ones. */
 static void test_images__borders(void **state)
 {
@@ -108,7 +114,7 @@ static void test_images__borders(void **state)
 			i++;
 			continue;
 		}
-		if (frame == RUNTIME_BORDER_NOWHERE && memory_image_is_lua(&image)) {
+		if (frame == RUNTIME_BORDER_NOWHERE && is_without_anchors()) {
 			borders++; /* the worker ties it to the stack */
 			continue;
 		}
@@ -120,7 +126,7 @@ static void test_images__borders(void **state)
 		borders++;
 	}
 	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST) ||
-	    memory_image_is_lua(&image))
+	    is_without_anchors())
 		assert_true(borders > BORDERS_LEAST);
 	else
 		assert_int_equal(borders, 0);
@@ -176,6 +182,21 @@ static void expect_luajit(const struct luajit_layout *layout)
 	assert_int_equal(config->names.variables, layout->code_variables);
 }
 
+static void expect_php(const struct php_layout *layout)
+{
+	const struct runtime_config *config = &image.config;
+
+	assert_int_equal(config->node_bytes, layout->frame_bytes);
+	assert_int_equal(config->previous, layout->frame_previous);
+	assert_int_equal(config->code, layout->frame_function);
+	assert_int_equal(config->instructions, layout->code_instructions);
+	assert_int_equal(config->part[1], layout->function_name);
+	assert_int_equal(config->part[2], layout->code_file);
+	assert_int_equal(config->last_unit, layout->instruction_bytes);
+	assert_int_equal(config->owner.frame, layout->generator_frame);
+	assert_int_equal(config->owner.placeholder, layout->generator_placeholder);
+}
+
 /* The recorded config is one of today's layout. */
 static void test_images__layout(void **state)
 {
@@ -187,6 +208,8 @@ static void test_images__layout(void **state)
 		expect_lua(&setup.layout.lua);
 	else if (memory_image_is_luajit(&image))
 		expect_luajit(&setup.layout.luajit);
+	else if (memory_image_is_php(&image))
+		expect_php(&setup.layout.php);
 	else
 		expect_cpython(&setup.layout.cpython);
 }
@@ -239,12 +262,13 @@ static bool is_same(const struct runtime_frame *left, const struct runtime_frame
 
 /*
  * A walk with a hole finds the first frames of the list. In Lua it may miss the innermost state or
- * the functions of a trace. Then the other frames come in their order.
+ * the functions of a trace, and in PHP generators that wait. Then the other frames come in their
+ * order.
  */
 static void expect_order(const struct runtime_frame *whole, u32 frames,
 			 const struct runtime_frame *part, u32 found)
 {
-	const bool may_miss = memory_image_is_lua(&image) || memory_image_is_luajit(&image);
+	const bool may_miss = image.head.runtime == 0;
 	u32 at = 0;
 
 	for (u32 i = 0; i < found; i++, at++) {

@@ -183,6 +183,79 @@ static void test_list__anchors_in_a_list(void **state)
 	assert_int_equal(host.word[5], BORDER(RUNTIME_BORDER_NOWHERE));
 }
 
+#define GENERATOR(n)   (HEAP + 0x1800 + (n)*0x80ull)
+#define PLACEHOLDER(n) (GENERATOR(n) + 24)
+
+static void generator_node(u32 number, u64 previous)
+{
+	node(number, number + 1, 0, previous);
+	HEAP_WORD(NODE(number) + 32) = GENERATOR(number);
+	HEAP_WORD(GENERATOR(number)) = NODE(number);
+	HEAP_WORD(GENERATOR(number) + 8) = 1;
+	HEAP_WORD(GENERATOR(number) + 16) = GENERATOR(number + 1);
+}
+
+/* Each of three generators waits for the one before. Frame 3 made the outermost one go on. */
+static void make_generators(void)
+{
+	config.flags = RUNTIME_OWNED;
+	config.border_mask = 0;
+	config.border_value = 1;
+	config.node_bytes = 48;
+	config.shown = 32;
+	config.owner = (struct runtime_owner){.pointer = 56,
+					      .object = 40,
+					      .placeholder = 24,
+					      .frame = 0,
+					      .waiting_count = 8,
+					      .waiting = 16};
+	generator_node(0, PLACEHOLDER(2));
+	generator_node(1, 0x77);
+	generator_node(2, 0x77);
+	HEAP_WORD(PLACEHOLDER(2) + AT_PREVIOUS) = NODE(3);
+	HEAP_WORD(PLACEHOLDER(2) + 40) = GENERATOR(2);
+	node(3, 4, 0, 0);
+}
+
+static void test_list__generators_that_wait(void **state)
+{
+	(void)state;
+	make_generators();
+	assert_int_equal(walk_list(), 8);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(host.word[2 * i], FRAME(CODE(i + 1)));
+}
+
+/* Several that wait for one are in a table. A frame of the runtime's own may have any object. */
+static void test_list__generators_that_are_left_out(void **state)
+{
+	(void)state;
+	make_generators();
+	HEAP_WORD(GENERATOR(0) + 8) = 2;
+	assert_int_equal(walk_list(), 4);
+	assert_int_equal(host.word[0], FRAME(CODE(1)));
+	assert_int_equal(host.word[2], FRAME(CODE(4)));
+	HEAP_WORD(GENERATOR(0) + 8) = 1;
+	HEAP_WORD(GENERATOR(1) + 8) = 0;
+	assert_int_equal(walk_list(), 6);
+	assert_int_equal(host.word[4], FRAME(CODE(4)));
+	make_generators();
+	HEAP_WORD(PLACEHOLDER(2) + 40) = GENERATOR(1);
+	assert_int_equal(walk_list(), 4);
+	assert_int_equal(host.word[2], FRAME(CODE(4)));
+}
+
+/* A list that leads back to itself ends. */
+static void test_list__generators_in_a_circle(void **state)
+{
+	(void)state;
+	make_generators();
+	HEAP_WORD(GENERATOR(1) + 16) = GENERATOR(0);
+	walk_list();
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_DEPTH);
+}
+
 /* The worker ties such a list to the stack. */
 static void test_list__no_borders(void **state)
 {
@@ -497,6 +570,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list__frames_between_borders, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__fingerprints_tell_functions_apart, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_list__generators_that_wait, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_list__generators_that_are_left_out, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_list__generators_in_a_circle, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__a_border_elsewhere, setup,
 						scene_teardown),

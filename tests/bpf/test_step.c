@@ -513,6 +513,20 @@ static void test_step__leaf_outside(void **state)
 	scene_expect(__FILE__, __LINE__, REASON_cut_no_mapping, 0, NULL);
 }
 
+/* Code that a runtime makes may have one rule, and no table. */
+static void test_step__rule_of_a_mapping(void **state)
+{
+	(void)state;
+	scene.mapping.flags = 0;
+	scene.mapping.rule = RULE(SP, 0, SLOT(0, 1), 32);
+	WORD(SP + 16) = 0x1234;
+	WORD(SP + 24) = RETURN(1);
+	WORD(SP + 48) = 0x5678;
+	WORD(SP + 56) = 0;
+	EXPECT(cut_zero_return, EXACT(scene.pc), RETURN(1));
+	assert_int_equal(host.walk.reg[REG_RBP], 0x5678);
+}
+
 static void test_step__pending_mapping(void **state)
 {
 	(void)state;
@@ -640,6 +654,7 @@ int main(void)
 		TEST(return_addresses_outside),
 		TEST(refused_word_is_compared_with_nothing),
 		TEST(leaf_outside),
+		TEST(rule_of_a_mapping),
 		TEST(pending_mapping),
 		TEST(damaged_table),
 		TEST(stack_has_to_rise),

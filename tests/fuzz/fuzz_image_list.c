@@ -32,7 +32,7 @@ static void name_all(struct functions *functions)
 			if (image_name(&image, functions, &frame, &function, &line) == 0)
 				assert(strlen(function.name) < TOLD_NAME_BYTES &&
 				       strlen(function.file) < TOLD_FILE_BYTES &&
-				       line < FUNCTION_LINE_UNTOLD);
+				       line < FUNCTION_UNTOLD);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

@@ -20,9 +20,10 @@ SHOWN = 90.0  # of samples in an interpreter; the first ones come before the gra
 INLINED = 50.0  # the rest is the work of the function itself
 ORDER = 95.0  # the rest is at the beginning and the end of what a function calls
 EXAMPLES = 4
+UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua"
+SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -56,6 +57,29 @@ def frames_of(profile, sample, called):
             name = lua_name(function, sample["values"][0], called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
+
+
+def is_closure(name):
+    return name.startswith("{closure") or name == UNREAD
+
+
+def without_closures(report):
+    """Gives all closures of a report one name.
+
+    opcache keeps names in memory that processes share, and each process has a closure of its own. A process that has
+    never read the name lacks its page, and nobody else can tell of its closure.
+    """
+    file = report["files"][0]
+
+    def one(name, of):
+        return [CLOSURE, file] if is_closure(name) else [name, of]
+
+    lines = collections.defaultdict(set)
+    for name, of, numbers in report["lines"]:
+        lines[tuple(one(name, of))].update(numbers)
+    report["stacks"] = [[one(*frame) for frame in stack] for stack in report["stacks"]]
+    report["calls"] = [one(*call[:2]) + [call[2], one(call[3], file)[0]] for call in report["calls"]]
+    report["lines"] = [[*place, sorted(numbers)] for place, numbers in lines.items()]
 
 
 class Share:
@@ -151,10 +175,12 @@ def compare(samples, report):
         if names not in begun:
             continue
         for caller, callee in zip(frames, frames[1:]):
+            if caller.name == CLOSURE and caller.line == 0:
+                continue  # nobody has told of its lines
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
         leaf = frames[-1]
-        if leaf.line == 0 and report.get("blind"):
+        if leaf.line == 0 and (report.get("blind") or leaf.name == CLOSURE):
             continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
@@ -207,14 +233,29 @@ def compare_inlined(samples, pairs):
     return share
 
 
+def compare_proven(profile, bound):
+    """Returns the share of all samples whose native stack ends at a proven root."""
+    share = Share("proven", bound)
+    for sample in profile.samples:
+        names = [name[-1] for name in names_of(profile, sample)]
+        share.add(not any(name.startswith(("[cut", "[guessed")) for name in names), sample["values"][0],
+                  ";".join(names[-12:]))
+    return share
+
+
 def main():
     profile = pprof.Profile(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8") as file:
         report = json.load(file)
+    if report.get("shares"):
+        without_closures(report)
     samples, shown = [], Share("shown", report.get("shown", SHOWN))
     called = collections.defaultdict(collections.Counter)
     for sample in profile.samples:
         frames, count = frames_of(profile, sample, called), sample["values"][0]
+        if report.get("shares"):
+            frames = [Frame(CLOSURE, report["files"][0], frame.line) if is_closure(frame.name) else frame
+                      for frame in frames]
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:
@@ -226,6 +267,7 @@ def main():
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
     shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
+    shares.append(compare_proven(profile, report["proven"]) if "proven" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

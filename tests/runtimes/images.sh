@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py and
-# image.lua in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those whose name has it; the
+# tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py,
+# image.lua and image.php in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those whose name has it; the
 # other images stay. Root. After a change of what BPF reads, or of struct runtime_config, the images are to be
 # recorded again: make memory-images.
 
@@ -79,15 +79,27 @@ record_lua() {	# ROOT PROGRAM KIND...
 	return $status
 }
 
+# PHP has the program from standard input, so that its files have no path.
+record_php() {	# ROOT PROGRAM
+	local kind status=0
+	for kind in held released; do
+		# shellcheck disable=SC2016
+		run "$1" sh -c 'exec "$0" -n -- report "$1" <image.php' "$2" $kind
+		record_these $kind || status=1
+	done
+	return $status
+}
+
 # record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
 # into an image.
 record() {
 	local work status=0
 	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
-	cp tests/runtimes/workloads/image.{py,lua} "$work"
+	cp tests/runtimes/workloads/image.{py,lua,php} "$work"
 	case $3 in
 	*/luajit) record_lua "$2" "$3" traced ;;
 	*/lua*) record_lua "$2" "$3" held released ;;
+	*/php*) record_php "$2" "$3" ;;
 	*) record_python "$2" "$3" ;;
 	esac || status=1
 	rm -rf "$work"

@@ -27,8 +27,9 @@ without() {	# NAME REASON
 
 # unpack SUITE TREE PACKAGE...: unpacked and not configured, with what the packages need.
 unpack() {
-	local suite=$1 tree=$2 log=$2.log
+	local suite=$1 tree=$2 log=$2.log sources=("deb $mirror $1 main")
 	shift 2
+	[ "$suite" != experimental ] || sources+=("deb $mirror sid main")
 	[ ! -e "$tree/done" ] || return 0
 	rm -rf "$tree"
 	if ! command -v mmdebstrap >/dev/null; then
@@ -39,8 +40,8 @@ unpack() {
 		mmdebstrap --quiet --mode=root --variant=extract \
 			--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
 			--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-			--include="$(IFS=,; echo "$*")" "$suite" "$tree" \
-			"deb $mirror $suite main" >"$log" 2>&1 && touch "$tree/done"
+			--include="$(IFS=,; echo "$*")" "${suite/experimental/sid}" "$tree" \
+			"${sources[@]}" >"$log" 2>&1 && touch "$tree/done"
 	fi
 	[ -e "$tree/done" ]
 }
@@ -142,7 +143,18 @@ host() {
 	"$1" -O2 -rdynamic -o "$host" $here/host.c -ldl -lpthread >"$host.log" 2>&1
 }
 
-# layouts.sh has use for the functions alone.
+# versions of PHP, with their suites
+phps='7.4=bullseye 8.2=bookworm 8.4=trixie 8.5=experimental'
+
+# php VERSION SUITE: programs, server modules, the compiler and headers
+php() {
+	local packages="php$1-cli php$1-fpm php$1-dev libapache2-mod-php$1 apache2-bin"
+	[ "$1" = 8.5 ] || packages="$packages php$1-opcache" # a part of PHP itself
+	# shellcheck disable=SC2086
+	debian "php$1" "$2" $packages
+}
+
+# layouts.sh and php_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 # ---- what runs ----
@@ -251,6 +263,26 @@ for suite in bullseye bookworm trixie sid; do
 	get debian luajit-$suite $suite luajit
 	have "luajit of $suite, interpreted" "$tree" calls.lua '/usr/bin/luajit -joff'
 	have "luajit of $suite" "$tree" calls.lua /usr/bin/luajit
+done
+
+for pair in $phps; do
+	version=${pair%=*} suite=${pair#*=}
+	get php $version $suite
+	have "php$version of $suite" "$tree" calls.php "/usr/bin/php$version"
+	options='-d opcache.enable_cli=1 -d opcache.file_update_protection=0'
+	[ $version = 8.5 ] || options="-d zend_extension=opcache $options"
+	have "php$version of $suite, opcache" "$tree" calls.php "/usr/bin/php$version $options -d opcache.jit=disable"
+	kinds='tracing function'
+	[ $version != 7.4 ] || kinds=	# which has no compiler
+	for kind in $kinds; do
+		have "php$version of $suite, $kind" "$tree" calls.php \
+			"/usr/bin/php$version $options -d opcache.jit_buffer_size=64M -d opcache.jit=$kind"
+	done
+	for kind in disable $kinds; do
+		server="TREE=$tree VERSION=$version OPCACHE=$kind"
+		have "php-fpm$version of $suite, $kind" / served "env SERVER=php-fpm $server $own"
+		have "php$version in apache2 of $suite, $kind" / served "env SERVER=php-module $server $own"
+	done
 done
 
 # ---- programs that name the code that they make ----

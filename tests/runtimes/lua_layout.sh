@@ -9,6 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes/lua-source
 mkdir -p "$folder" || exit 1
 mirror=$(tests/kernels/mirror.sh)
+# shellcheck source=tests/runtimes/rows.sh
+source tests/runtimes/rows.sh
 columns='5.1.5 5.2.4 5.3.6 5.4.2 5.4.7 5.5.1'
 same='5.3.3=5.3.6 5.4.4=5.4.7 5.4.9=5.4.7'	# releases whose rows are equal
 
@@ -151,22 +153,6 @@ rows() {	# VERSION
 	${CC:-cc} -w -I"$source" -o "$folder/events" "$folder/events.c" && "$folder/events" >"$folder/$1.events"
 }
 
-# as_rows LETTER NONE VALUE FILE...: rows of name and value, one file a column, as those of a .def file
-as_rows() {
-	local letter=$1 none=$2 value=$3
-	shift 3
-	(cd "$folder" && paste -d ' ' "$@") | awk -v letter="$letter" -v none="$none" -v value="$value" '{
-		comment = ""
-		if (match($1, "/[*].*[*]/"))
-			comment = " /* " substr($1, RSTART + 2, RLENGTH - 4) " */"
-		sub("/[*].*", "", $1)
-		printf "%s(%s", letter, $1
-		for (i = 2; i <= NF; i += 2)
-			printf ", %s", $i == value ? none : $i
-		print ")" comment
-	}'
-}
-
 rows_of_all() {
 	local version pair
 	for version in $columns; do
@@ -182,24 +168,4 @@ rows_of_all() {
 	as_rows E NONE 255 $(printf '%s.events ' ${columns#5.1.5}) >"$folder/calls"
 }
 
-if ! rows_of_all >"$folder/log" 2>&1; then
-	grep -q 'curl:' "$folder/log" && reason="# SKIP $(tail -n 1 "$folder/log")"
-	[ -n "$reason" ] && echo "ok 1 - offsets of Lua $reason" || { sed 's/^/# /' "$folder/log"; echo 'not ok 1 - offsets of Lua'; }
-	echo 1..1
-	[ -n "$reason" ]
-	exit
-fi
-if [ "$1" = write ]; then
-	cat "$folder/layout" "$folder/calls"
-	exit
-fi
-if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/lua_layout.def) >"$folder/log" &&
-	diff "$folder/calls" <(sed -n 's/[ \t]\+/ /g; /^E(/p' worker/runtime/lua_events.def) >"$folder/log"; then
-	echo 'ok 1 - offsets of Lua'
-	echo 1..1
-	exit
-fi
-sed 's/^/# /' "$folder/log"
-echo 'not ok 1 - offsets of Lua'
-echo 1..1
-exit 1
+conclude Lua "$1" layout worker/runtime/lua_layout.def calls worker/runtime/lua_events.def

@@ -9,6 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes/luajit-headers
 mkdir -p "$folder" || exit 1
 mirror=$(tests/kernels/mirror.sh)
+# shellcheck source=tests/runtimes/rows.sh
+source tests/runtimes/rows.sh
 columns='luajit_2.1.0~beta3+dfsg.orig.tar.gz luajit_2.1.0~beta3+git20220320+dfsg.orig.tar.gz
 	luajit2_2.1-20230119.orig.tar.xz luajit_2.1.0+openresty20250117.orig.tar.xz'
 # packages whose rows are equal
@@ -142,32 +144,7 @@ rows_of_all() {
 			mv "$folder/row" "$folder/${columns%% *}.rows" || return
 	done
 	# shellcheck disable=SC2046,SC2086
-	(cd "$folder" && paste -d ' ' $(printf '%s.rows ' $columns)) | awk '{
-		printf "O(%s", $1
-		for (i = 2; i <= NF; i += 2)
-			printf ", %s", $i == 65535 ? "LUAJIT_NONE" : $i
-		print ")"
-	}' >"$folder/layout"
+	as_rows O LUAJIT_NONE 65535 $(printf '%s.rows ' $columns) >"$folder/layout"
 }
 
-if ! rows_of_all >"$folder/log" 2>&1; then
-	grep -q 'curl:' "$folder/log" && reason="# SKIP $(tail -n 1 "$folder/log")"
-	[ -n "$reason" ] && echo "ok 1 - offsets of LuaJIT $reason" || { sed 's/^/# /' "$folder/log"; echo 'not ok 1 - offsets of LuaJIT'; }
-	echo 1..1
-	[ -n "$reason" ]
-	exit
-fi
-if [ "$1" = write ]; then
-	cat "$folder/layout" "$folder/calls"
-	exit
-fi
-if diff "$folder/layout" <(sed -n 's/[ \t]\+/ /g; /^O(/p' worker/runtime/luajit_layout.def) >"$folder/log" &&
-	diff "$folder/calls" <(grep '^E(' worker/runtime/luajit_events.def) >"$folder/log"; then
-	echo 'ok 1 - offsets of LuaJIT'
-	echo 1..1
-	exit
-fi
-sed 's/^/# /' "$folder/log"
-echo 'not ok 1 - offsets of LuaJIT'
-echo 1..1
-exit 1
+conclude LuaJIT "$1" layout worker/runtime/luajit_layout.def calls worker/runtime/luajit_events.def

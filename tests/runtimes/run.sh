@@ -135,7 +135,7 @@ one() {
 
 # another run of it may be there
 list=$(mktemp) && $here/install.sh "$cache" >"$list" || exit 1
-echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names    inlined'
+echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names    inlined     proven'
 while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
 		py_spy=$command

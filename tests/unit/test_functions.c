@@ -57,7 +57,7 @@ static int teardown(void **state)
 
 static uint32_t line_at(const struct function_key *of, uint32_t instruction)
 {
-	return FUNCTION_LINE_OF(functions_place(functions, of, instruction, 1));
+	return functions_line(functions, functions_place(functions, of, instruction, 1));
 }
 
 static uint64_t number_of(const struct function_key *of)
@@ -93,18 +93,22 @@ static void test_functions__are_told(void **state)
 static void test_functions__are_sampled_before_they_are_told(void **state)
 {
 	const uint64_t number = number_of(&key);
+	const uint64_t place = functions_place(functions, &key, 2, 1);
+	const uint64_t begin = functions_place(functions, &key, RUNTIME_OFFSET_NONE, 1);
 	struct functions_counts counts;
 	struct function function;
 
 	(void)state;
 	assert_int_not_equal(number, 0);
-	assert_int_equal(line_at(&key, 2), FUNCTION_LINE_UNTOLD);
+	assert_int_equal(functions_line(functions, place), 0);
 	assert_false(functions_get(functions, number, &function));
 	functions_counts(functions, &counts);
 	assert_int_equal(counts.untold, 1);
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(number_of(&key), number);
 	assert_int_equal(line_at(&key, 2), 41);
+	assert_int_equal(functions_line(functions, place), 41);
+	assert_int_equal(functions_line(functions, begin), 40);
 	assert_true(functions_get(functions, number, &function));
 	functions_counts(functions, &counts);
 	assert_int_equal(counts.untold, 0);
@@ -173,7 +177,7 @@ static void test_functions__of_a_family_are_bounded(void **state)
 	for (uint32_t i = 0; i < FUNCTIONS_FAMILY_MAX; i++, other.code += 8)
 		assert_int_not_equal(number_of(&other), 0);
 	assert_int_equal(number_of(&other), 0);
-	assert_int_equal(line_at(&other, 0), FUNCTION_LINE_UNTOLD);
+	assert_int_equal(line_at(&other, 0), 0);
 	functions_counts(functions, &counts);
 	assert_int_equal(counts.refused, 2);
 	other.family++;
@@ -295,6 +299,29 @@ static void test_functions__events_with_cut_tables(void **state)
 	told.code.first_line = told.lines.first_line = 1;
 	functions_tell(functions, &key, &told, 1);
 	assert_int_equal(line_at(&key, 100000), 0);
+}
+
+/* An event may have more of the table than an earlier one. A shorter whole one is another. */
+static void test_functions__cut_tables_get_their_end(void **state)
+{
+	struct told part = told;
+	uint64_t number;
+
+	(void)state;
+	part.lines.size = 2;
+	part.lines.is_cut = true;
+	functions_tell(functions, &key, &part, 1);
+	number = number_of(&key);
+	assert_int_equal(line_at(&key, 0), 40);
+	assert_int_equal(line_at(&key, 2), 0);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(&key, 2), 41);
+	functions_tell(functions, &key, &part, 1);
+	assert_int_equal(line_at(&key, 2), 41);
+	assert_int_equal(number_of(&key), number);
+	part.lines.is_cut = false;
+	functions_tell(functions, &key, &part, 1);
+	assert_int_not_equal(number_of(&key), number);
 }
 
 static void test_functions__events_without_a_part(void **state)
@@ -429,6 +456,7 @@ int main(void)
 		TEST(bytes_of_a_family_are_bounded),
 		TEST(with_names_of_callers),
 		TEST(events_with_cut_tables),
+		TEST(cut_tables_get_their_end),
 		TEST(events_without_a_part),
 		TEST(events_about_other_objects),
 		TEST(are_unverified),

@@ -19,10 +19,12 @@
 #include "object/unwind/unwind_table.h"
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
+#include "tests/unit/build_php.h"
 #include "tests/unit/fake_target.h"
 #include "worker/process/budget.h"
 #include "worker/process/journal.h"
 #include "worker/process/parser.h"
+#include "worker/runtime/runtime.h"
 
 #define CGROUP 7777u
 #define OTHER  8888u
@@ -357,6 +359,42 @@ static void test_parser__thread_has_normal_priority(void **state)
 	setpriority(PRIO_PROCESS, 0, nice);
 }
 
+/* Returns the rule for code that a PHP makes whose loop has these frames. */
+static u64 made_rule(struct build_cfi_code loop)
+{
+	struct parser_result result;
+	struct parser_job job;
+	size_t size;
+	unsigned char *bytes = build_php_file("API20240924,NTS", 1664, loop, &size);
+	u64 rule;
+
+	job = job_of(1, BUDGET_ROOT, bytes, size);
+	parser_run(&job, NULL, &result);
+	assert_int_equal(result.runtime, RUNTIME_PHP);
+	assert_non_null(result.setup);
+	rule = result.setup->made_rule;
+	parser_result_release(&result);
+	free(bytes);
+	return rule;
+}
+
+static void test_parser__code_that_php_makes_has_the_rule_of_most_of_its_loop(void **state)
+{
+	u64 rule;
+
+	(void)state;
+	/* 0x20 bytes of rsp + 8, 0x300 of rsp + 0x60, the rest of rsp + 0x10 */
+	rule = made_rule(INSTRUCTIONS(0x02, 0x20, 0x0e, 0x60, 0x03, 0, 3, 0x0e, 0x10));
+	assert_int_equal(rule_kind(rule), RULE_SP);
+	assert_int_equal(rule_offset(rule), 0x60);
+	/* rbp + 0x10 all the time */
+	rule = made_rule(INSTRUCTIONS(0x0c, 6, 0x10));
+	assert_int_equal(rule_kind(rule), RULE_BP);
+	assert_int_equal(rule_offset(rule), 0x10);
+	/* the CFA is what rsp + 8 points to: no rule of its own */
+	assert_int_equal(made_rule(INSTRUCTIONS(0x0f, 3, 0x77, 8, 0x06)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_parser__places_of_overdrawn_work_are_bounded),
 		cmocka_unit_test(test_parser__places_of_any_work_are_bounded),
 		cmocka_unit_test(test_parser__thread_has_normal_priority),
+		cmocka_unit_test(test_parser__code_that_php_makes_has_the_rule_of_most_of_its_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

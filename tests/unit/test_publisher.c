@@ -16,6 +16,7 @@
 #include "worker/process/object.h"
 #include "worker/process/process.h"
 #include "worker/process/publisher.h"
+#include "worker/runtime/runtime.h"
 #include "worker/process/segments.h"
 #include "worker/process/table.h"
 
@@ -181,6 +182,43 @@ static void test_publisher__mapping_has_the_bias_of_its_own_segment(void **state
 	texts[1].file_size = 0x800;
 	publisher_entry(&first, &entry);
 	assert_int_equal(entry.flags, 0);
+}
+
+/* Code in shared memory has the rule of the runtime that made it, as soon as that one is ready. */
+static void test_publisher__rule_of_code_in_shared_memory(void **state)
+{
+	const u64 rule = RULE_MAKE(RULE_SP, 0, 0x123456, 128, 0);
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {.directory = 32, .dictionary = 48};
+	struct runtime_setup setup = {.made_rule = rule};
+	struct object maker = {.state = OBJECT_PARSING, .segments = &text, .segment_count = 1},
+		      anonymous = {.state = OBJECT_READY, .anonymous = true};
+	struct mapping made = {.start = 0x500000, .end = 0x600000, .object = &anonymous};
+	struct mapping shared = {
+		.start = 0x600000, .end = 0x700000, .object = &anonymous, .is_shared = true};
+	struct mappings *mappings = make(1, &maker);
+
+	(void)state;
+	assert_int_equal(mappings_add(mappings, &made), 1);
+	assert_int_equal(mappings_add(mappings, &shared), 1);
+	assert_int_equal(publisher_build(publisher, mappings, 1), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 1)->flags, 0);
+	assert_int_equal(entry(find(1, 1), 2)->flags, MAPPING_PENDING);
+	maker.state = OBJECT_READY;
+	maker.table = &table;
+	maker.setup = &setup;
+	publisher_look_for_ready(mappings);
+	assert_true(mappings->dirty);
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_true(entry(find(1, 1), 0)->rule == RULE_NONE);
+	assert_true(entry(find(1, 1), 1)->rule == RULE_NONE);
+	assert_int_equal(entry(find(1, 1), 2)->flags, 0);
+	assert_true(entry(find(1, 1), 2)->rule == rule);
+	publisher_release(publisher, mappings, NS_PER_SECOND);
+	mappings_free(mappings);
 }
 
 static void test_publisher__flags_follow_the_object(void **state)
@@ -408,6 +446,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_publisher__mapping_has_the_bias_of_its_own_segment, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__rule_of_code_in_shared_memory,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_table_is_said, setup,

@@ -343,7 +343,7 @@ static void test_scripts__told_late_or_never(void **state)
 	rig_settle(rig);
 	tell(rig, 5, 100, &work);
 	check(rig, "Work.run;[function, name not read]");
-	assert_int_equal(location_at(rig, 0)->line, 0);
+	assert_int_equal(location_at(rig, 0)->line, 41);
 }
 
 /* Each reason for which functions are not there counts. */

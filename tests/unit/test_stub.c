@@ -10,6 +10,7 @@
 
 #include "tests/unit/build_cfi.h"
 #include "tests/unit/build_elf.h"
+#include "tests/unit/build_python.h"
 #include "object/elf/image.h"
 #include "object/unwind/unwind_table.h"
 
@@ -45,6 +46,14 @@ static void expect(u64 from, u64 to, u64 rule)
 		assert_true(unwind_table_rule(table, pc) == rule);
 }
 
+static void build_of(struct image *image)
+{
+	unwind_table_free(table);
+	table = NULL;
+	assert_int_equal(unwind_table_build(image, &table, &damaged), 0);
+	image_close(image);
+}
+
 static void build(struct build_elf *elf)
 {
 	struct image *image = NULL;
@@ -53,10 +62,7 @@ static void build(struct build_elf *elf)
 
 	assert_int_equal(image_open_memory(bytes, size, &image), 0);
 	free(bytes);
-	unwind_table_free(table);
-	table = NULL;
-	assert_int_equal(unwind_table_build(image, &table, &damaged), 0);
-	image_close(image);
+	build_of(image);
 }
 
 static void build_stub(const char *section, u64 address, struct build_cfi_code code)
@@ -196,6 +202,59 @@ static void test_stub__first_function_of_fini_array(void **state)
 	}
 }
 
+/* ---- contexts of Boost ---- */
+
+#define CONTEXT_AT (PYTHON_TEXT + 0x100)
+#define MAKE                                                                                      \
+	0x48, 0x89, 0xf8, 0x48, 0x83, 0xe0, 0xf0, 0x48, 0x8d, 0x40, 0xb8, 0x48, 0x89, 0x50, 0x30, \
+		0x0f, 0xae, 0x18, 0xd9, 0x78, 0x04, 0x48, 0x8d, 0x0d, 1, 2, 3, 4, 0x48, 0x89,     \
+		0x48, 0x40, 0x48, 0x8d, 0x0d, 1, 2, 3, 4, 0x48, 0x89, 0x48, 0x38, 0xc3
+#define START  0x55, 0xff, 0xe3
+#define FINISH 0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0xf4
+
+static void build_context(const char *name, const void *code, size_t size)
+{
+	static struct build_python python;
+
+	build_python_init(&python, 64);
+	build_python_function(&python, name, CONTEXT_AT, code, size);
+	python.eh_frame = frames.bytes;
+	python.eh_frame_size = frames.size;
+	build_of(build_python_image(&python));
+}
+
+static void test_stub__start_of_a_context(void **state)
+{
+	const u64 root = RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY), from = CONTEXT_AT + 44;
+	static const unsigned char code[] = {MAKE, START, FINISH},
+				   landed[] = {ENDBR, MAKE, ENDBR, START, ENDBR, FINISH};
+	unsigned char bytes[sizeof(code)];
+
+	(void)state;
+	start_frames();
+	add_plain(PYTHON_TEXT, 0x80, 16);
+	build_context("make_fcontext", code, sizeof(code));
+	expect(CONTEXT_AT, from, RULE_NONE);
+	expect(from, from + 12, root);
+	expect(from + 12, from + 64, RULE_NONE);
+	build_context("make_fcontext", landed, sizeof(landed));
+	expect(CONTEXT_AT, from + 4, RULE_NONE);
+	expect(from + 4, from + 24, root);
+	expect(from + 24, from + 64, RULE_NONE);
+	build_context("make_context", code, sizeof(code));
+	expect(CONTEXT_AT, from + 64, RULE_NONE);
+	/* any byte but those of addresses and places */
+	for (size_t i = 0; i < sizeof(code); i++) {
+		memcpy(bytes, code, sizeof(code));
+		bytes[i] ^= 0x80;
+		build_context("make_fcontext", bytes, sizeof(bytes));
+		expect(from, from + 1,
+		       (code[i] <= 4 && i != 20) || i == 10 || i == 14 || i == 31 || i == 42
+			       ? root
+			       : RULE_NONE);
+	}
+}
+
 static int end_frames(void **state)
 {
 	(void)state;
@@ -211,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_stub__other_bytes_are_none),
 		cmocka_unit_test(test_stub__elsewhere_and_across_functions),
 		cmocka_unit_test(test_stub__first_function_of_fini_array),
+		cmocka_unit_test(test_stub__start_of_a_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end_frames);

@@ -52,7 +52,6 @@ static void set_function(struct script_names *names, const struct place *place,
 {
 	struct profile *profile = names->resources->profile;
 	const uint64_t number = FUNCTION_OF(place->address);
-	const uint32_t line = FUNCTION_LINE_OF(place->address);
 	char text[REDACT_BYTES];
 	struct profile_function function = {
 		.object = names->object,
@@ -68,8 +67,8 @@ static void set_function(struct script_names *names, const struct place *place,
 	if (function.file == PROFILE_FAILED)
 		function.file = 0;
 	place_set_function(profile, place, &function);
-	if (line != FUNCTION_LINE_UNTOLD)
-		profile_location_get(profile, place->location)->line = line;
+	profile_location_get(profile, place->location)->line =
+		functions_line(names->resources->functions, place->address);
 	names->named++;
 }
 

@@ -44,6 +44,7 @@ bool listing_mapping(const struct tracker_parts *parts, const struct tracker_map
 		mapping.object = objects_vdso(parts->objects);
 	} else if (told->inode == 0 || is_shared_memory(told->path)) {
 		mapping.object = objects_anonymous(parts->objects);
+		mapping.is_shared = told->inode != 0;
 	} else {
 		mapping.offset = told->offset;
 		mapping.file = files_get(parts->files, told->device, told->inode,

@@ -31,6 +31,7 @@ struct mapping {
 	struct file *file;	     /* NULL: no file */
 	struct object *object;	     /* NULL: not identified yet */
 	uint32_t flags;		     /* MAPPING_* as they are in the block */
+	bool is_shared;		     /* memory of several processes, without a file */
 };
 
 struct mappings {

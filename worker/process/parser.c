@@ -84,6 +84,38 @@ static void keep_file_id(const struct parser_job *job, struct parser_result *res
 		file_id_of_file(job->fd, result->file_id);
 }
 
+#define VOTES 64u
+
+/*
+ * Returns the rule that most of the loop has, behind its beginning: a frame is as large as there
+ * throughout. A rule that needs more than itself does not count. 0: no rule.
+ */
+static u64 rule_of_loop(const struct parser_result *result)
+{
+	const struct runtime_range *loop = &result->setup->loop[0];
+	const struct image_segment *segment =
+		image_segment_of(result->segments, result->segment_count, loop->start, 1);
+	const uint64_t step = (loop->end - loop->start) / VOTES;
+	unsigned int votes = 0;
+	u64 most = 0;
+
+	for (unsigned int i = 0; segment && i < VOTES; i++) {
+		const uint64_t place = loop->start + i * step;
+		const u64 rule = unwind_table_rule(result->table,
+						   place - segment->file_offset + segment->address);
+
+		if (votes == 0)
+			most = rule;
+		if (rule == most)
+			votes++;
+		else
+			votes--;
+	}
+	if (rule_kind(most) != RULE_SP && rule_kind(most) != RULE_BP)
+		return 0;
+	return most;
+}
+
 /* Tells BPF how to walk the frames of the runtime. Without a table no walk meets the runtime. */
 static int set_up(struct image *image, struct parser_result *result)
 {
@@ -95,6 +127,8 @@ static int set_up(struct image *image, struct parser_result *result)
 	if (!result->setup)
 		return -ENOMEM;
 	r = runtime_configure(result->runtime, image, result->setup);
+	if (r == 0 && result->setup->makes_in_loop)
+		result->setup->made_rule = rule_of_loop(result);
 	if (r == 0)
 		r = unwind_table_set_runtime(result->table, &result->setup->config);
 	if (r == 0)

@@ -95,28 +95,54 @@ void publisher_entry(const struct mapping *mapping, struct mapping_entry *ret_en
 	ret_entry->runtime = object->table->runtime;
 }
 
-/* Returns a mapping of a runtime that makes code while a program runs, or NULL: none is ready. */
-static const struct mapping *find_maker(const struct mappings *mappings)
+bool publisher_waits(const struct mappings *mappings)
 {
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (!object || object->state < OBJECT_READY)
+			return true;
+	}
+	return false;
+}
+
+/* The runtimes that make code while a program runs. */
+struct makers {
+	struct mapping_entry entry; /* of the one whose config the walk needs for such code */
+	u64 rule;		    /* of the code in shared memory */
+	bool may_come;		    /* a rule, of an object that is not ready */
+};
+
+static void find_makers(const struct mappings *mappings, struct makers *ret_makers)
+{
+	*ret_makers = (struct makers){.may_come = publisher_waits(mappings)};
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 		const struct object *object = mapping->object;
 
-		if (object && object->setup && object->state >= OBJECT_READY && object->table &&
-		    object->setup->config.flags & RUNTIME_STACKED)
-			return mapping;
+		if (!object || !object->setup || object->state < OBJECT_READY || !object->table)
+			continue;
+		if (object->setup->made_rule && !ret_makers->rule)
+			ret_makers->rule = object->setup->made_rule;
+		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
+			publisher_entry(mapping, &ret_makers->entry);
 	}
-	return NULL;
 }
 
-/* Names the config of the runtime that may have made the code of an anonymous mapping. */
-static void set_maker(const struct mapping *mapping, const struct mapping_entry *maker,
+/* Tells what is known of the code of an anonymous mapping. */
+static void set_maker(const struct mapping *mapping, const struct makers *makers,
 		      struct mapping_entry *entry)
 {
 	if (!mapping->object || !mapping->object->anonymous)
 		return;
-	entry->runtime = maker->runtime;
-	entry->bias = maker->bias;
+	entry->runtime = makers->entry.runtime;
+	entry->bias = makers->entry.bias;
+	if (!mapping->is_shared)
+		return;
+	entry->rule = makers->rule;
+	/* BPF keeps what it has found out of code that is not pending */
+	if (!makers->rule && makers->may_come)
+		entry->flags |= MAPPING_PENDING;
 }
 
 /*
@@ -155,18 +181,16 @@ static uint32_t mappings_words(size_t count)
 
 static void fill(struct mappings *mappings, u32 *words)
 {
-	const struct mapping *maker_mapping = find_maker(mappings);
-	struct mapping_entry entry, maker = {0};
+	struct mapping_entry entry;
+	struct makers makers;
 	uint32_t entries = starts_words(mappings->open_count);
 
-	if (maker_mapping)
-		publisher_entry(maker_mapping, &maker);
-
+	find_makers(mappings, &makers);
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		uint64_t start = mappings->open[i].start;
 
 		publisher_entry(&mappings->open[i], &entry);
-		set_maker(&mappings->open[i], &maker, &entry);
+		set_maker(&mappings->open[i], &makers, &entry);
 		memcpy(words + 2 * i, &start, sizeof(start));
 		memcpy(words + entries + i * (sizeof(entry) / sizeof(u32)), &entry, sizeof(entry));
 		mappings->open[i].flags = publisher_flags(mappings->open[i].object);
@@ -218,17 +242,6 @@ void publisher_look_for_ready(struct mappings *mappings)
 
 		mappings->dirty = publisher_flags(mapping->object) != mapping->flags;
 	}
-}
-
-bool publisher_waits(const struct mappings *mappings)
-{
-	for (size_t i = 0; i < mappings->open_count; i++) {
-		const struct object *object = mappings->open[i].object;
-
-		if (!object || object->state < OBJECT_READY)
-			return true;
-	}
-	return false;
 }
 
 int publisher_build(struct publisher *publisher, struct mappings *mappings, uint64_t now)

@@ -44,6 +44,7 @@ struct function_text *function_text_new(const struct told *told)
 		.function = {told->code.name, told->code.file, told->code.first_line},
 		.handler = told->handler,
 		.has_callers_name = told->has_callers_name,
+		.is_start = told->is_start,
 		.lines = told->lines,
 		.late = told->late,
 		.packed = told->packed,
@@ -63,12 +64,27 @@ struct function_text *function_text_rename(const struct function_text *text, con
 	return renamed;
 }
 
+/* Returns whether two tables may be of one function: an event may lack the end of its table. */
+static bool is_same_table(const struct told_lines *left, const struct told_lines *right)
+{
+	if (!left->is_cut && right->size > left->size)
+		return false;
+	if (!right->is_cut && left->size > right->size)
+		return false;
+	return memcmp(left->table, right->table,
+		      left->size < right->size ? left->size : right->size) == 0;
+}
+
 bool function_text_is_same(const struct function_text *text, const struct told *told)
 {
 	return text->function.first_line == told->code.first_line &&
-	       text->lines.size == told->lines.size &&
 	       (told->handler->has_callers_names ||
 		strcmp(text->function.name, told->code.name) == 0) &&
 	       strcmp(text->function.file, told->code.file) == 0 &&
-	       memcmp(text->lines.table, told->lines.table, told->lines.size) == 0;
+	       is_same_table(&text->lines, &told->lines);
+}
+
+bool function_text_lacks_lines(const struct function_text *text, const struct told *told)
+{
+	return !told->handler->has_callers_names && told->lines.size > text->lines.size;
 }

@@ -17,6 +17,7 @@ struct function_text {
 	struct function function;
 	const struct runtime_handler *handler;
 	bool has_callers_name;
+	bool is_start; /* as of struct told */
 	struct told_lines lines;
 	struct told_late late;	   /* the name that a caller may have */
 	struct told_packed packed; /* those for functions that it calls */
@@ -29,5 +30,7 @@ struct function_text *function_text_new(const struct told *told);
 struct function_text *function_text_rename(const struct function_text *text, const char *name);
 /* Returns whether an event tells of the same function again. Callers may have other names. */
 bool function_text_is_same(const struct function_text *text, const struct told *told);
+/* Returns whether an event that tells of the same function again has more of the line table. */
+bool function_text_lacks_lines(const struct function_text *text, const struct told *told);
 
 #endif

@@ -286,12 +286,12 @@ static void fill(struct functions *functions, struct entry *entry, const struct 
 	functions->counts.told += entry->text != NULL;
 }
 
-/* A caller has a name for the function that had none: it gets this name, if there is room. */
-static void take_callers_name(struct functions *functions, struct entry *entry,
-			      const struct told *told)
+/* The function gets a caller's name if it has none, and lines that it lacks, if there is room. */
+static void take_more(struct functions *functions, struct entry *entry, const struct told *told)
 {
 	functions->counts.again++;
-	if (!entry->text->has_callers_name && told->has_callers_name)
+	if ((!entry->text->has_callers_name && told->has_callers_name) ||
+	    function_text_lacks_lines(entry->text, told))
 		set_text(functions, entry, function_text_new(told));
 }
 
@@ -329,7 +329,7 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 		return;
 	entry->used = time;
 	if (entry->text)
-		take_callers_name(functions, entry, told);
+		take_more(functions, entry, told);
 	else
 		fill(functions, entry, told);
 	if (entry->text) {
@@ -360,16 +360,42 @@ void functions_doubt(struct functions *functions, const struct function_key *key
 
 /* ---- what samples ask ---- */
 
-static uint32_t line_of(const struct entry *entry, uint32_t instruction)
+static uint32_t find_line(const struct entry *entry, uint32_t instruction)
 {
-	uint32_t line;
+	const uint32_t line = entry->text->handler->find_line(&entry->text->lines, instruction);
 
-	if (!entry->text)
-		return FUNCTION_LINE_UNTOLD;
-	line = entry->text->handler->find_line(&entry->text->lines, instruction);
-	if (line >= FUNCTION_LINE_UNTOLD)
+	if (line >= FUNCTION_UNTOLD)
 		return 0;
 	return line;
+}
+
+/* The instruction of a frame that has not begun is one of the largest numbers. */
+#define INSTRUCTION_MAX (FUNCTION_UNTOLD - 1)
+
+/* Returns what a place has beside the number. */
+static uint32_t line_or_instruction(const struct entry *entry, uint32_t instruction)
+{
+	if (entry->text)
+		return find_line(entry, instruction);
+	if (instruction > INSTRUCTION_MAX)
+		instruction = INSTRUCTION_MAX;
+	return FUNCTION_UNTOLD | instruction;
+}
+
+uint32_t functions_line(const struct functions *functions, uint64_t place)
+{
+	const uint32_t line = (uint32_t)place & (FUNCTION_UNTOLD | INSTRUCTION_MAX);
+	const struct entry *entry;
+	uint32_t instruction = line & INSTRUCTION_MAX;
+
+	if (!(line & FUNCTION_UNTOLD))
+		return line;
+	entry = map_get(functions->numbers, FUNCTION_OF(place));
+	if (!entry || !entry->text)
+		return 0;
+	if (instruction == INSTRUCTION_MAX)
+		instruction = RUNTIME_OFFSET_NONE;
+	return find_line(entry, instruction);
 }
 
 static struct entry *add_untold(struct functions *functions, const struct function_key *key)
@@ -391,13 +417,24 @@ uint64_t functions_place(struct functions *functions, const struct function_key 
 	if (!entry)
 		entry = add_untold(functions, key);
 	if (!entry)
-		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
+		return FUNCTION_PLACE(0, FUNCTION_UNTOLD);
 	if (entry->used < time)
 		entry->used = time;
 	entry->frames++;
 	if (entry->is_unverified)
 		count_unverified(functions, entry, 1);
-	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
+	return FUNCTION_PLACE(entry->number, line_or_instruction(entry, instruction));
+}
+
+bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time)
+{
+	struct entry *entry = find(functions, key);
+
+	if (!entry || !entry->text || !entry->text->is_start)
+		return false;
+	if (entry->used < time)
+		entry->used = time;
+	return true;
 }
 
 /* Returns the code that has the packed names which a text awaits, or NULL. */

@@ -33,13 +33,16 @@ struct told;
 
 #define FUNCTIONS_KEPT_FOR 600000000000ull /* ns without a sample, in a stream */
 
-/* A place in a function: the number and the line, as the address of a location in the profile. */
-#define FUNCTION_LINE_BITS   24u
-#define FUNCTION_LINE_UNTOLD ((1u << FUNCTION_LINE_BITS) - 1) /* no event told of the function */
+/*
+ * A place in a function, as the address of a location in the profile: the function's number, and
+ * the line. While no event has told of the function, the place has the instruction in place of the
+ * line, and the flag. functions_line() finds the line of both.
+ */
+#define FUNCTION_LINE_BITS 24u
+#define FUNCTION_UNTOLD	   (1u << (FUNCTION_LINE_BITS - 1))
 #define FUNCTION_PLACE(number, line) \
-	((uint64_t)(number) << FUNCTION_LINE_BITS | ((line)&FUNCTION_LINE_UNTOLD))
-#define FUNCTION_OF(place)	((place) >> FUNCTION_LINE_BITS)
-#define FUNCTION_LINE_OF(place) ((uint32_t)(place)&FUNCTION_LINE_UNTOLD)
+	((uint64_t)(number) << FUNCTION_LINE_BITS | ((line) & ((1u << FUNCTION_LINE_BITS) - 1)))
+#define FUNCTION_OF(place) ((place) >> FUNCTION_LINE_BITS)
 
 struct function_key {
 	uint64_t family, code, fingerprint;
@@ -69,11 +72,15 @@ void functions_tell(struct functions *functions, const struct function_key *key,
 /* Notes that what an event told of a key is no code of the interpreter: the key has no name. */
 void functions_doubt(struct functions *functions, const struct function_key *key, uint64_t time);
 /*
- * Returns the place of an instruction, as an event or an index has it. The place has line 0 where
- * the line is not known, and number 0 where there is no room for the function.
+ * Returns the place of an instruction, as an event or an index has it. The place has number 0 where
+ * there is no room for the function.
  */
 uint64_t functions_place(struct functions *functions, const struct function_key *key,
 			 uint32_t instruction, uint64_t time);
+/* Returns the line of a place, by what events have told so far. 0: it is not known. */
+uint32_t functions_line(const struct functions *functions, uint64_t place);
+/* Returns whether what a sample has met at a time is a start, as of struct told. */
+bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time);
 /*
  * Gets the function of a number, valid until the next event or call. False: no event has told of
  * it. An event about the caller may have brought the function's name meanwhile.

@@ -15,6 +15,7 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
+#include "worker/runtime/php_layout.h"
 #include "worker/runtime/told.h"
 
 struct image;
@@ -39,10 +40,17 @@ struct runtime_setup {
 	 */
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
 	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
+	/*
+	 * Code that the runtime makes in shared memory runs in frames of the loop, whose rule it
+	 * has. configure() sets the flag, and the parse thread the rule; 0: none is known.
+	 */
+	bool makes_in_loop;
+	u64 made_rule;
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;
 		struct luajit_layout luajit;
+		struct php_layout php;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

@@ -42,6 +42,7 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	if (event->name)
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->has_callers_name = false;
+	ret_told->is_start = false;
 	ret_told->handler = setup->handler;
 	ret_told->late = (struct told_late){0};
 	ret_told->packed = (struct told_packed){0};

@@ -58,6 +58,7 @@ struct told {
 	uint32_t called_by, called_in; /* the caller's instruction and frame, as the event has it */
 	uint64_t named;		       /* as in struct event_code */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
+	bool is_start;		       /* no function, but where the list of a coroutine begins */
 	struct told_code code;
 	struct told_late late;
 	struct told_lines lines;   /* whose table is the following one */

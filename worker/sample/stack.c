@@ -14,6 +14,7 @@
 #include "worker/runtime/functions.h"
 #include "worker/runtime/runtime.h"
 #include "worker/sample/activations.h"
+#include "worker/sample/coroutines.h"
 #include "worker/sample/frame.h"
 #include "worker/sample/guesses.h"
 #include "worker/sample/runtime_words.h"
@@ -269,6 +270,8 @@ static const char *base_name(const char *path)
 
 static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
+	if (mapping && mapping->is_shared && scripts->owner)
+		return scripts->owner->setup->made_rule != 0;
 	return mapping && mapping->object && mapping->object == scripts->owner &&
 	       mapping->object->setup &&
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
@@ -282,10 +285,10 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 {
 	if (!scripts->hides || !mapping || !mapping->object)
 		return false;
-	if (mapping->object->anonymous)
-		return scripts->makes_code;
 	if (is_of_loop(scripts, mapping, frame))
 		return true;
+	if (mapping->object->anonymous)
+		return scripts->makes_code;
 	return mapping->object == scripts->owner && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
@@ -296,20 +299,25 @@ static bool is_stub(const struct scripts *scripts, const struct stack *stack, ui
 	return scripts->hides && made_names_is_stub(stack->parts.made, made);
 }
 
-/* Returns the words of a record whose borders say to which frame of the loop they belong. */
-static const u64 *tie_groups(struct stack *stack, const struct scripts *scripts,
-			     const struct process *process, const struct record *head,
-			     const u64 *frames)
+/*
+ * Makes the words of a record's list in stack->words, with borders that say to which frame of the
+ * loop they belong. Returns the number of words.
+ */
+static size_t tie_groups(struct stack *stack, const struct scripts *scripts,
+			 const struct process *process, const struct record *head,
+			 const u64 *frames)
 {
 	uint16_t loops[RECORD_FRAMES_MAX];
-	size_t count = 0;
+	size_t count = 0, words;
 
 	for (unsigned int i = 0; i < head->user_frames; i++)
 		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]))
 			loops[count++] = (uint16_t)i;
 	memcpy(stack->words, frames + head->user_frames, head->runtime_words * sizeof(u64));
-	activations_tie(stack->words, head->runtime_words, loops, count, is_whole(head));
-	return stack->words;
+	words = coroutines_split(stack->words, head->runtime_words, head->user_frames - 1u,
+				 stack->parts.functions, scripts->family, head->time);
+	activations_tie(stack->words, words, loops, count, is_whole(head));
+	return words;
 }
 
 static void scripts_init(struct scripts *scripts, struct stack *stack,
@@ -317,6 +325,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 			 const u64 *frames)
 {
 	const u64 *words = frames + head->user_frames;
+	size_t count = head->runtime_words;
 
 	*scripts = (struct scripts){.family = head->generation, .time = head->time};
 	if (!stack->parts.functions || head->runtime_words == 0 ||
@@ -332,9 +341,11 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	} else {
 		scripts->runtime = any_runtime(process);
 	}
-	if (scripts->by_group)
-		words = tie_groups(stack, scripts, process, head, frames);
-	if (!runtime_words_init(&scripts->words, words, head->runtime_words))
+	if (scripts->by_group) {
+		count = tie_groups(stack, scripts, process, head, frames);
+		words = stack->words;
+	}
+	if (!runtime_words_init(&scripts->words, words, count))
 		stack->malformed++;
 	scripts->hides = scripts->words.frames > 0 && !stack->parts.native_frames;
 	scripts->is_cut = scripts->words.frames > 0 && is_list_cut(head);

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/runtimes/rows.sh, for sourcing: compares tables of offsets with rows that a program printed from headers.
+# $folder has the rows.
+
+# as_rows LETTER NONE VALUE FILE...: rows of name and value, one file a column, as those of a .def file
+as_rows() {
+	local letter=$1 none=$2 value=$3
+	shift 3
+	(cd "$folder" && paste -d ' ' "$@") | awk -v letter="$letter" -v none="$none" -v value="$value" '{
+		comment = ""
+		if (match($1, "/[*].*[*]/"))
+			comment = " /* " substr($1, RSTART + 2, RLENGTH - 4) " */"
+		sub("/[*].*", "", $1)
+		printf "%s(%s", letter, $1
+		for (i = 2; i <= NF; i += 2)
+			printf ", %s", $i == value ? none : $i
+		print ")" comment
+	}'
+}
+
+# conclude NAME WRITE ROWS DEF...: makes the rows by rows_of_all. Prints one TAP stream: whether each file of ROWS has
+# the rows of its DEF. WRITE=write: prints the rows instead. Ends the script.
+conclude() {
+	local name=$1 write=$2 letter result='' rows=()
+	shift 2
+	if ! rows_of_all >"$folder/log" 2>&1; then
+		result=not
+		! grep -q 'curl:\|^E: ' "$folder/log" || result="# SKIP $(grep 'curl:\|^E: ' "$folder/log" | tail -n 1)"
+	elif [ "$write" = write ]; then
+		while [ $# -gt 0 ]; do
+			rows+=("$folder/$1")
+			shift 2
+		done
+		cat "${rows[@]}"
+		exit
+	fi
+	while [ $# -gt 0 ] && [ -z "$result" ]; do
+		letter=$(head -c 1 "$folder/$1")
+		diff "$folder/$1" <(sed -n "s/[ \\t]\\+/ /g; /^$letter(/p" "$2") >"$folder/log" || result=not
+		shift 2
+	done
+	if [ "$result" = not ]; then
+		sed 's/^/# /' "$folder/log"
+		echo "not ok 1 - offsets of $name"
+	else
+		echo "ok 1 - offsets of $name${result:+ $result}"
+	fi
+	echo 1..1
+	[ "$result" != not ]
+	exit
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/php_layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COLUMNS		      4u
+#define VERSION(major, minor) ((major) << 24 | (minor) << 16)
+
+static const struct {
+	size_t field; /* offset in struct php_layout */
+	uint16_t value[COLUMNS];
+} rows[] = {
+#define O(name, ...) {offsetof(struct php_layout, name), {__VA_ARGS__}},
+#include "worker/runtime/php_layout.def"
+#undef O
+};
+
+/* Zend/zend_modules.h: ZEND_MODULE_API_NO */
+static const struct {
+	uint32_t interface, version;
+} columns[COLUMNS] = {
+	{20190902u, VERSION(7u, 4u)},
+	{20220829u, VERSION(8u, 2u)},
+	{20240924u, VERSION(8u, 4u)},
+	{20250925u, VERSION(8u, 5u)},
+};
+
+int php_layout_find(uint32_t interface, struct php_layout *ret_layout, uint32_t *ret_version)
+{
+	size_t column = 0;
+
+	while (column < COLUMNS && columns[column].interface != interface)
+		column++;
+	if (column == COLUMNS)
+		return -ENOTSUP;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
+		       sizeof(uint16_t));
+	*ret_version = columns[column].version;
+	return 0;
+}
