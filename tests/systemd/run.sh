@@ -70,7 +70,7 @@ make_additions() {
 		>"$top/install.log" 2>&1 || { cat "$top/install.log" >&2; return 1; }
 	cp "$build/workloads/mixed" $here/guest.py tests/privsep/starts.py "$root/test"
 	cp tests/e2e/collector.py "$root/test/e2e"
-	cp tests/otlp/{server,payload}.py "$root/test/otlp"
+	cp tests/otlp/{numbers_of_otlp,payload,server}.py "$root/test/otlp"
 	for library in $(ldd "$build/keyhole" "$root/test/mixed" |
 		grep -oE '/[^ ]+\.so[^ ]*' | grep -vE '/(ld-linux|lib(c|m|pthread)\.so)' | sort -u); do
 		install -D "$library" "$root/usr${library#/usr}"
