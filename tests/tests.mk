@@ -407,12 +407,13 @@ go-tools:
 	@HOME=$(abspath $(BUILD)) GOTOOLCHAIN=local CGO_ENABLED=0 GOCACHE=$(abspath $(BUILD))/go-cache \
 		tests/pprof -h >/dev/null 2>&1 || true
 
-# The unit tests once more, with sanitizers.
+# The unit tests once more, with sanitizers. Both suites have tests of one name.
 .PHONY: check-asan
 check-asan:
 	@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/asan CC=$(CLANG) SANITIZE=address,undefined \
 		check-unit check-bpf-host; r=$$?; rm -rf $(BUILD)/results/asan; mkdir -p $(BUILD)/results/asan; \
-		cp $(BUILD)/asan/results/*/*.tap $(BUILD)/asan/results/unit/time $(BUILD)/results/asan; exit $$r
+		cp $(BUILD)/asan/results/unit/* $(BUILD)/results/asan; \
+		for tap in $(BUILD)/asan/results/bpf/*.tap; do cp $$tap $(BUILD)/results/asan/bpf_$${tap##*/}; done; exit $$r
 
 # All suites with all that is in them; goes on after a failure. Root; the machine should have nothing
 # else to do. FUZZ_SECONDS for each fuzzer, SOAK_SECONDS for soak.
