@@ -18,7 +18,7 @@ struct process;
 struct processes;
 struct tracker;
 
-#define TRACKER_SWEEP_OBJECTS 1024 /* and half as many again since the last sweep */
+#define TRACKER_SWEEP_OBJECTS 128 /* and half as many again since the last sweep */
 
 struct tracker *tracker_new(const struct tracker_parts *parts); /* NULL: no memory */
 void tracker_free(struct tracker *tracker);			/* NULL is fine */
