@@ -156,6 +156,7 @@ record_work() {
 end_children() {
 	for pid in $children; do
 		kill "$pid" 2>/dev/null
+		kill -CONT "$pid" 2>/dev/null # a failed case may have left it stopped
 	done
 	wait 2>/dev/null
 	awk -v dir="$dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
