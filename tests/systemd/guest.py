@@ -321,7 +321,7 @@ def stop_sends_all():
 
 
 def a_server_goes_away():
-    """For a sixth of the time nobody answers. What was taken came, or was too old for the queue and is counted."""
+    """For a sixth of the time nobody answers. The samples came, or were too old for the queue and are counted."""
     seconds = float(os.environ["AWAY_SECONDS"])
     told = len(journal())
     os.unlink("/etc/default/keyhole")
