@@ -299,7 +299,7 @@ soak: $(EXECUTABLES) workloads
 export AWAY_SECONDS ?= 60
 .PHONY: check-systemd
 check-systemd: $(EXECUTABLES) workloads
-	@TEST_SECONDS=$$(($(AWAY_SECONDS) + 900)) $(RUN) systemd tests/systemd/run.sh; r=$$?; \
+	@TEST_SECONDS=$$(($(AWAY_SECONDS) + 1200)) $(RUN) systemd tests/systemd/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/systemd/run.tap; exit $$r
 
 # ---- the image and the manifest --------------------------------------------------------------------
