@@ -158,8 +158,11 @@ static int find_cpython(const struct memory_image *image, struct cpython_layout 
 	return r;
 }
 
-/* Numbers of Zend/zend_modules.h, for 7.4, 8.2, 8.4 and 8.5 */
-static const uint32_t interfaces[] = {20190902u, 20220829u, 20240924u, 20250925u};
+#define V(interface, major, minor) interface,
+static const uint32_t interfaces[] = {
+#include "worker/runtime/php_versions.def"
+};
+#undef V
 
 static int find_php(const struct memory_image *image, struct php_layout *ret_layout)
 {

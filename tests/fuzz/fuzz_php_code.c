@@ -10,7 +10,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const uint32_t interfaces[] = {20190902u, 20220829u, 20240924u, 20250925u};
+#define V(interface, major, minor) interface,
+static const uint32_t interfaces[] = {
+#include "worker/runtime/php_versions.def"
+};
+#undef V
+#define VERSIONS (sizeof(interfaces) / sizeof(*interfaces))
 
 /* The first byte is the version, the second one an instruction; an event follows. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -20,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct told told;
 
 	if (size < 2 || size - 2 > sizeof(event) ||
-	    php_layout_find(interfaces[data[0] % 4], &setup.layout.php, &setup.version) < 0)
+	    php_layout_find(interfaces[data[0] % VERSIONS], &setup.layout.php, &setup.version) < 0)
 		return 0;
 	memcpy(&event, data + 2, size - 2);
 	if (told_read(&setup, NULL, &event, &told) < 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/php_layout.sh [write]: compares worker/runtime/php_layout.def with the headers of Debian's packages
-# of PHP, and the numbers of php_layout.c with them. One TAP stream. `write` prints the rows instead.
+# of PHP, and php_versions.def with them. One TAP stream. `write` prints the rows instead.
 # Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes, beside those of install.sh.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -59,7 +59,7 @@ int main(void)
 	AT(generator_waiting, zend_generator, node.child.single)
 #endif
 	AT(generator_placeholder, zend_generator, execute_fake)
-	fprintf(stderr, "{%du, VERSION(%du, %du)},\n", ZEND_MODULE_API_NO, PHP_MAJOR_VERSION, PHP_MINOR_VERSION);
+	fprintf(stderr, "V(%du, %du, %du)\n", ZEND_MODULE_API_NO, PHP_MAJOR_VERSION, PHP_MINOR_VERSION);
 	return 0;
 }
 END
@@ -79,7 +79,7 @@ rows_of_all() {
 	done
 	as_rows O PHP_NONE 65535 "${files[@]}" >"$folder/layout"
 	while read -r pair; do
-		grep -qF "$pair" worker/runtime/php_layout.c || { echo "php_layout.c lacks $pair"; return 1; }
+		grep -qF "$pair" worker/runtime/php_versions.def || { echo "php_versions.def lacks $pair"; return 1; }
 	done <"$folder/columns"
 }
 

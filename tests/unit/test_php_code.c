@@ -17,7 +17,11 @@
 
 #define LONG_CLASS "App\\Http\\Controllers\\Administration\\Reports\\Quarterly\\SummaryController"
 
-static const uint32_t interfaces[] = {20190902u, 20220829u, 20240924u, 20250925u};
+#define V(interface, major, minor) interface,
+static const uint32_t interfaces[] = {
+#include "worker/runtime/php_versions.def"
+};
+#undef V
 #define VERSIONS (sizeof(interfaces) / sizeof(*interfaces))
 
 static struct runtime_setup setup_of;

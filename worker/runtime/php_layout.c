@@ -17,14 +17,12 @@ static const struct {
 #undef O
 };
 
-/* Zend/zend_modules.h: ZEND_MODULE_API_NO */
 static const struct {
 	uint32_t interface, version;
 } columns[COLUMNS] = {
-	{20190902u, VERSION(7u, 4u)},
-	{20220829u, VERSION(8u, 2u)},
-	{20240924u, VERSION(8u, 4u)},
-	{20250925u, VERSION(8u, 5u)},
+#define V(interface, major, minor) {interface, VERSION(major, minor)},
+#include "worker/runtime/php_versions.def"
+#undef V
 };
 
 int php_layout_find(uint32_t interface, struct php_layout *ret_layout, uint32_t *ret_version)
