@@ -191,18 +191,17 @@ static void test_context__hostile_roots(void **state)
 	assert_int_equal(context_take(&host.walk), CONTEXT_NONE);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(test_context__##name, setup, scene_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_context__is_taken, setup, scene_teardown),
-		cmocka_unit_test_setup_teardown(test_context__of_each_kind_of_variable, setup,
-						scene_teardown),
-		cmocka_unit_test_setup_teardown(test_context__none, setup, scene_teardown),
-		cmocka_unit_test_setup_teardown(test_context__at_the_end_of_memory, setup,
-						scene_teardown),
-		cmocka_unit_test_setup_teardown(test_context__pointers_to_nothing, setup,
-						scene_teardown),
-		cmocka_unit_test_setup_teardown(test_context__hostile_roots, setup, scene_teardown),
+		TEST(is_taken),
+		TEST(of_each_kind_of_variable),
+		TEST(none),
+		TEST(at_the_end_of_memory),
+		TEST(pointers_to_nothing),
+		TEST(hostile_roots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

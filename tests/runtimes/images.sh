@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py,
-# image.lua and image.php in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those whose name has it; the
-# other images stay. Root. After a change of what BPF reads, or of struct runtime_config, the images are to be
-# recorded again: make memory-images.
+# image.lua and image.php in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those
+# whose name has it; the other images stay. Root. After a change of what BPF reads, or of struct
+# runtime_config, the images are to be recorded again: make memory-images.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")

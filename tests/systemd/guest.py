@@ -294,6 +294,11 @@ def reload_adds_a_server():
     assert stop_collector(collector) > 0, "nothing came"
 
 
+def samples_taken():
+    """By the summary of the service that ended last."""
+    return int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
+
+
 def stop_sends_all():
     """As many samples came as were taken, those of the last window too. OTEL_SERVICE_NAME is the
     name of keyhole's own processes, and of no others."""
@@ -308,7 +313,7 @@ def stop_sends_all():
     equal("result", (show("ActiveState"), show("Result"), show("ExecMainStatus")),
           ("inactive", "success", "0"))
     came = stop_collector(collector)
-    taken = int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
+    taken = samples_taken()
     print(f"# |taken {taken}, came {came}")
     equal("samples", came, taken)
     with open("resources", encoding="utf-8") as file:
@@ -338,7 +343,7 @@ def a_server_goes_away():
     print(f"# |memory {int(show('MemoryCurrent')) >> 20} MB, CPU {int(show('CPUUsageNSec')) / 1e9:.1f} s, emulated")
     equal("stop", run("systemctl", "stop", UNIT), (0, ""))
     came += stop_collector(collector)
-    taken = int(re.findall(r"samples: .*taken (\d+)", journal())[-1])
+    taken = samples_taken()
     dropped = sum(int(number) for number in re.findall(r" (\d+) events dropped", journal()[told:]))
     print(f"# |{seconds:.0f} s, of which {seconds / 6:.0f} without a server: taken {taken}, came {came}, dropped {dropped}")
     equal("samples", came + dropped, taken)

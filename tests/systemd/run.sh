@@ -15,7 +15,7 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/systemd
 KERNEL=6.12
 UNITS_OFF='systemd.mask=serial-getty@ttyS0.service systemd.mask=getty.target'	# wait for devices
 PACKAGES=systemd,systemd-sysv,dbus,python3,python3-h2
-export AWAY_SECONDS=${AWAY_SECONDS:-60}
+AWAY_SECONDS=${AWAY_SECONDS:-60}
 BOOT_SECONDS=${BOOT_SECONDS:-$((900 + AWAY_SECONDS))}
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 
