@@ -68,6 +68,7 @@ enum rule_kind {
 	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
 	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
 	RULE_REALIGN = 11,     /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
+	RULE_SWITCH = 12,      /* Go's runtime changes stacks: reg is enum go_switch, see there */
 	RULE_UNSUPPORTED = 15, /* the object describes the frame in a way that no rule can */
 };
 
@@ -104,6 +105,32 @@ static inline u32 rule_flags(u64 rule)
 {
 	return rule >> 56;
 }
+
+/*
+ * RULE_SWITCH: the way from a stack to another one, which Go's runtime took. The slots are operands:
+ *   bits  0- 7  words from the stack pointer to the return address
+ *   bits  8- 9  layout: 0 until Go 1.24, 1 since Go 1.25
+ *   bits 10-13  a register, or the index of a word of the frame
+ *   bit  14     rbp is saved below the return address
+ * The offset is that of the pointer to the goroutine (g) from the thread pointer. BPF takes the way
+ * only where g, its thread (m) and the thread's other goroutines point to each other.
+ */
+enum go_switch {
+	GO_SWITCH_SYSTEM,      /* the goroutine waits in this very function */
+	GO_SWITCH_GROW,	       /* it waits behind its call of this function */
+	GO_SWITCH_LEAVE,       /* the same, unless the thread has left it for another goroutine */
+	GO_SWITCH_CGO,	       /* it waits in this function for C; the frame has its place */
+	GO_SWITCH_CALLBACK,    /* C waits in this function, on the thread's stack */
+	GO_SWITCH_KEPT,	       /* a register has the stack pointer */
+	GO_SWITCH_INTERRUPTED, /* no switch: the return address is an interrupted pc */
+};
+#define GO_SWITCH_OPERANDS(distance, layout, operand, saved) \
+	((distance) | (layout) << 8 | (operand) << 10 | (u32)(saved) << 14)
+#define GO_SWITCH_DISTANCE_MAX 255u
+#define GO_THREAD_LOCAL_MAX    4096u /* bytes below the thread pointer */
+/* Offset of curg in struct m, of layouts 0 and 1. */
+#define GO_CURRENT_116 192
+#define GO_CURRENT_125 184
 
 /* The parts of a wide rule: 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
 #define RULE_WIDE_SAME	  ((s32)0x80000000) /* save[i]: the register keeps its value */

@@ -19,6 +19,7 @@
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
+#include "bpf/walk/go.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -418,6 +419,8 @@ GLOBAL int walk_step(void)
 		return walk_fallback();
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
+	if (kind == RULE_SWITCH)
+		return go_switch();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)

@@ -9,6 +9,7 @@
 #include "object/elf/go_module.h"
 #include "object/elf/image.h"
 #include "object/elf/pclntab.h"
+#include "object/unwind/go_switch.h"
 #include "object/unwind/text.h"
 
 #define PAIR_BYTES	8u
@@ -26,6 +27,7 @@ struct go_rows {
 	struct image_place text; /* Go's functions, and what follows them */
 	bool linked_by_c;	 /* threads begin in code of C */
 	struct pclntab_header header;
+	struct go_layout layout;
 	go_row *row;
 	void *context;
 };
@@ -37,6 +39,8 @@ struct function {
 	char name[NAME_BYTES];
 	bool tried; /* the search for the instruction that saves rbp is done */
 	bool saves; /* rbp is saved where there is room on the stack */
+	u64 saved;  /* from this address on */
+	struct go_ranges ranges;
 };
 
 struct steps {
@@ -254,23 +258,55 @@ static bool next_step(struct steps *steps, const struct function *function)
 	return true;
 }
 
+/*
+ * Adds the row of an address, whose distance holds up to `end`. Returns the address of the next row,
+ * or 0 with an errno in *ret_error.
+ */
+static u64 add_row(const struct go_rows *rows, struct function *function, u64 pc, u64 end,
+		   s32 distance, int *ret_error)
+{
+	struct go_range *inside = NULL;
+	bool saved = pc >= function->saved;
+	u64 rule;
+
+	if (!saved && function->saved < end)
+		end = function->saved;
+	for (size_t i = 0; i < function->ranges.count; i++) {
+		struct go_range *range = &function->ranges.range[i];
+		u64 from = function->start + range->start, to = function->start + range->end;
+
+		if (from > pc && from < end)
+			end = from;
+		if (from > pc || pc >= to)
+			continue;
+		inside = range;
+		if (to < end)
+			end = to;
+	}
+	if (inside)
+		rule = go_switch_rule(inside, &rows->layout, distance,
+				      distance > 0 && saved && function->saves);
+	else
+		rule = rule_of(function, distance, saved);
+	*ret_error = rows->row(rows->context, pc, rule);
+	return *ret_error == 0 ? end : 0;
+}
+
 static int add_distances(const struct go_rows *rows, struct function *function)
 {
 	struct steps steps = {table_at(rows, rows->header.tables, function->distances),
 			      function->start, function->start, -1};
-	u64 saved = 0;
 	int r = 0;
 
 	while (r == 0 && steps.end < function->end && next_step(&steps, function)) {
+		u64 pc = steps.start;
+
 		if (!function->tried && steps.distance > 0) {
 			function->tried = true;
-			saved = find_saved(rows, function, steps.start, steps.distance);
+			function->saved = find_saved(rows, function, steps.start, steps.distance);
 		}
-		r = rows->row(rows->context, steps.start,
-			      rule_of(function, steps.distance, steps.start >= saved));
-		if (r == 0 && steps.start < saved && saved < steps.end)
-			r = rows->row(rows->context, saved,
-				      rule_of(function, steps.distance, true));
+		while (pc != 0 && pc < steps.end)
+			pc = add_row(rows, function, pc, steps.end, steps.distance, &r);
 	}
 	if (r == 0 && steps.end < function->end)
 		r = rows->row(rows->context, steps.end, RULE_NONE);
@@ -326,17 +362,60 @@ static bool is_root(const struct go_rows *rows, const struct function *function)
 	return strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
 }
 
+static size_t read_function_text(const struct go_rows *rows, const struct function *function,
+				 unsigned char bytes[GO_SWITCH_BYTES])
+{
+	size_t size = function->end - function->start;
+
+	if (size > GO_SWITCH_BYTES)
+		size = GO_SWITCH_BYTES;
+	return read_text(rows, function->start, bytes, size);
+}
+
+/* Finds the ranges of a function where it changes stacks. */
+static void find_ranges(const struct go_rows *rows, struct function *function)
+{
+	bool writes = function->flags & FLAG_SPWRITE;
+	unsigned char bytes[GO_SWITCH_BYTES];
+
+	if (rows->layout.thread_local_at == 0 || (!writes && !go_switch_is_known(function->name)))
+		return;
+	go_switch_find(function->name, writes, bytes, read_function_text(rows, function, bytes),
+		       &function->ranges);
+}
+
 static int add_function(const struct go_rows *rows, struct function *function)
 {
+	find_ranges(rows, function);
 	if (is_root(rows, function))
 		return rows->row(rows->context, function->start,
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
+	if (function->distances != 0 && function->ranges.count > 0)
+		return add_distances(rows, function);
 	if (strcmp(function->name, "runtime.clone") == 0 ||
 	    strcmp(function->name, "runtime.mcall") == 0)
 		return add_beginning(rows, function);
 	if (function->distances == 0 || function->flags & FLAG_SPWRITE)
 		return rows->row(rows->context, function->start, RULE_NONE);
 	return add_distances(rows, function);
+}
+
+/* Finds what runtime.systemstack shows. Without it, no function changes stacks. */
+static void find_layout(struct go_rows *rows)
+{
+	unsigned char bytes[GO_SWITCH_BYTES];
+	struct function function;
+
+	for (u64 i = 0; i < rows->header.count; i++) {
+		if (!read_function(rows, i, &function))
+			return;
+		if (strcmp(function.name, "runtime.systemstack") != 0)
+			continue;
+		if (go_switch_layout(bytes, read_function_text(rows, &function, bytes),
+				     &rows->layout))
+			return;
+	}
+	rows->layout = (struct go_layout){0};
 }
 
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
@@ -349,6 +428,8 @@ int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, v
 
 	if (r == 0)
 		r = find_text(&rows);
+	if (r == 0)
+		find_layout(&rows);
 	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
 		if (!read_function(&rows, i, &function) || function.start < end)
 			r = -EBADMSG;
