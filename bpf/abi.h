@@ -122,6 +122,7 @@ enum go_switch {
 	GO_SWITCH_CGO,	       /* it waits in this function for C; the frame has its place */
 	GO_SWITCH_CALLBACK,    /* C waits in this function, on the thread's stack */
 	GO_SWITCH_KEPT,	       /* a register has the stack pointer */
+	GO_SWITCH_ENTER,       /* on the stack of a goroutine that is about to go on */
 	GO_SWITCH_INTERRUPTED, /* no switch: the return address is an interrupted pc */
 };
 #define GO_SWITCH_OPERANDS(distance, layout, operand, saved) \

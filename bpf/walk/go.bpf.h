@@ -40,8 +40,8 @@ _Static_assert(GO_CURRENT(1) == GO_CURRENT_125, "layout 1");
 
 /* ---- the goroutine ---- */
 
-/* Takes the goroutine in list->memory. Returns 0 when it is one of the thread at `thread`. */
-INLINE int go_take(struct walk *walk, u64 thread, u32 bp_at)
+/* Takes the goroutine in list->memory, if it is one of the thread at `thread`. */
+INLINE void go_take(struct walk *walk, u64 thread, u32 bp_at)
 {
 	const struct runtime_list *list = &walk->list;
 	struct walk_go *go = &walk->go;
@@ -51,11 +51,15 @@ INLINE int go_take(struct walk *walk, u64 thread, u32 bp_at)
 	go->sp = runtime_u64(list, GO_SAVED_SP);
 	go->pc = runtime_u64(list, GO_SAVED_PC);
 	go->bp = runtime_u64(list, bp_at);
-	return runtime_u64(list, GO_THREAD) != thread ||
-	       runtime_u64(list, GO_SAVED_SELF) != go->goroutine;
+	if (runtime_u64(list, GO_THREAD) != thread ||
+	    runtime_u64(list, GO_SAVED_SELF) != go->goroutine)
+		go->goroutine = 0;
 }
 
-/* Finds what the current thread runs: sets walk->go. Returns 0 when all words agree. */
+/*
+ * Finds what the current thread runs: sets walk->go. Returns 0 when all words agree. While a thread
+ * changes goroutines it has none.
+ */
 GLOBAL int go_find(u32 layout, s32 at)
 {
 	struct walk *walk = walk_state();
@@ -79,7 +83,10 @@ GLOBAL int go_find(u32 layout, s32 at)
 	walk->go.goroutine = list->word;
 	if (!list->word)
 		return 0;
-	return runtime_read(GO_BYTES, list->word) || go_take(walk, thread, GO_SAVED_BP(layout));
+	if (runtime_read(GO_BYTES, list->word))
+		return 1;
+	go_take(walk, thread, GO_SAVED_BP(layout));
+	return 0;
 }
 
 INLINE int go_refuse(struct walk *walk)
@@ -201,6 +208,19 @@ INLINE int go_leave_kept(struct walk *walk)
 	return go_holds(walk, sp) ? go_leave(walk, sp) : go_refuse(walk);
 }
 
+/* The goroutine has its stack already, and goes on at the pc that it has saved. */
+INLINE int go_enter(struct walk *walk)
+{
+	u64 sp = walk->reg[REG_RSP];
+
+	if (!go_holds(walk, sp))
+		return go_refuse(walk);
+	walk->valid &= WALK_CALLEE_SAVED;
+	walk_next(walk, sp, walk->go.pc);
+	walk->exact = WALK_PC_SAVED;
+	return 0;
+}
+
 /* Takes the way of walk->rule. Returns 0 to go on, or 1 at the end. */
 GLOBAL int go_switch(void)
 {
@@ -229,6 +249,8 @@ GLOBAL int go_switch(void)
 		return go_leave_callback(walk);
 	if (kind == GO_SWITCH_KEPT)
 		return go_leave_kept(walk);
+	if (kind == GO_SWITCH_ENTER)
+		return go_enter(walk);
 	if (go_leave(walk, walk->reg[REG_RSP]))
 		return 1;
 	walk->exact = WALK_PC_SAVED;

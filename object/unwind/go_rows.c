@@ -15,7 +15,8 @@
 #define PAIR_BYTES	8u
 #define FLAG_SPWRITE	2u /* internal/abi: FuncFlagSPWrite */
 #define ENTRY_PREFIX	"_rt0_"
-#define SLOT_RBP	1u /* saved at CFA - 16 */
+#define SIGNAL_PREFIX	"runtime.sigreturn" /* __sigaction follows since Go 1.21 */
+#define SLOT_RBP	1u		    /* saved at CFA - 16 */
 #define SAVE_BYTES	8u
 #define NAME_BYTES	24u /* of a name that are read, with a NUL */
 #define BEGINNING_BYTES 512u
@@ -387,6 +388,9 @@ static void find_ranges(const struct go_rows *rows, struct function *function)
 static int add_function(const struct go_rows *rows, struct function *function)
 {
 	find_ranges(rows, function);
+	if (strncmp(function->name, SIGNAL_PREFIX, strlen(SIGNAL_PREFIX)) == 0)
+		return rows->row(rows->context, function->start,
+				 RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
 	if (is_root(rows, function))
 		return rows->row(rows->context, function->start,
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));

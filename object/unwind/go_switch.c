@@ -43,11 +43,14 @@ static bool is_wide(unsigned int prefix)
 	return (prefix & 0xf8) == 0x48; /* REX.W */
 }
 
-/* mov 0x38(reg), %rsp: the stack of a goroutine (struct g, sched.sp). */
-static bool loads_stack(const struct code *code, size_t i)
+/* mov 0x38(reg), %rsp: the stack of a goroutine (struct g, sched.sp). mov (%rbx), %rsp: the same. */
+static size_t loads_stack(const struct code *code, size_t i)
 {
-	return (at(code, i) & 0xfe) == 0x48 && at(code, i + 1) == 0x8b &&
-	       (at(code, i + 2) & 0xf8) == 0x60 && at(code, i + 3) == 0x38;
+	if ((at(code, i) & 0xfe) != 0x48 || at(code, i + 1) != 0x8b)
+		return 0;
+	if ((at(code, i + 2) & 0xf8) == 0x60 && at(code, i + 3) == 0x38)
+		return 4;
+	return at(code, i + 2) == 0x23 ? 3 : 0;
 }
 
 /* mov from, to */
@@ -62,8 +65,10 @@ static bool moves(const struct code *code, size_t i, unsigned int from, unsigned
 /* Returns the length of an instruction that writes rsp, other than by counting, or 0. */
 static size_t writes_stack(const struct code *code, size_t i)
 {
-	if (loads_stack(code, i))
-		return 4;
+	size_t length = loads_stack(code, i);
+
+	if (length > 0)
+		return length;
 	if (is_wide(at(code, i)) && !(at(code, i) & 1) && at(code, i + 1) == 0x89 &&
 	    (at(code, i + 2) & 0xc7) == 0xc4)
 		return 3;
@@ -130,9 +135,13 @@ static struct go_range *add(struct go_ranges *ranges, size_t start, size_t end,
 	return range;
 }
 
-static void add_switch(struct go_ranges *ranges, size_t start, size_t end, enum go_switch kind)
+static struct go_range *add_switch(struct go_ranges *ranges, size_t start, size_t end,
+				   enum go_switch kind)
 {
-	add(ranges, start, end, GO_RANGE_SWITCH)->switches = kind;
+	struct go_range *range = add(ranges, start, end, GO_RANGE_SWITCH);
+
+	range->switches = kind;
+	return range;
 }
 
 /* ---- functions ---- */
@@ -178,20 +187,49 @@ static void find_mcall(const struct code *code, struct go_ranges *ranges)
 	find_leaving(code, GO_SWITCH_LEAVE, ranges);
 }
 
+static void find_gogo(const struct code *code, struct go_ranges *ranges)
+{
+	find_leaving(code, GO_SWITCH_ENTER, ranges);
+}
+
 static void find_preempt(const struct code *code, struct go_ranges *ranges)
 {
 	add_switch(ranges, 0, code->size, GO_SWITCH_INTERRUPTED);
 }
 
+/* sub $imm8, %rsp */
+static size_t find_room(const struct code *code, size_t from)
+{
+	for (size_t i = from; i < code->size; i++)
+		if (at(code, i) == 0x48 && at(code, i + 1) == 0x83 && at(code, i + 2) == 0xec)
+			return i;
+	return NONE;
+}
+
+/* Where the function stays on its stack, it keeps the stack pointer in rdx, and then in the frame. */
+static void find_aligned(const struct code *code, size_t from, struct go_ranges *ranges)
+{
+	size_t room = find_room(code, from), kept, back;
+	u32 old;
+
+	if (room == NONE)
+		return;
+	kept = find_store(code, room, RDX, &old);
+	back = find_write(code, room);
+	if (kept == NONE || back == NONE || kept > back)
+		return;
+	add(ranges, room, kept, GO_RANGE_REGISTER)->operand = RDX;
+	add(ranges, kept, back, GO_RANGE_WORD)->operand = old;
+}
+
 /*
  * The frame on the thread's stack has the goroutine, and in the word before that the distance of
- * the goroutine's stack pointer from the end of its stack. Where the function stays on its stack,
- * that word is the stack pointer.
+ * the goroutine's stack pointer from the end of its stack.
  */
 static void find_asmcgocall(const struct code *code, struct go_ranges *ranges)
 {
-	size_t away = find_write(code, 0), back, stays, ends, known, copied;
-	u32 goroutine, depth, old;
+	size_t away = find_write(code, 0), back, known;
+	u32 goroutine, depth;
 
 	if (away == NONE)
 		return;
@@ -203,17 +241,8 @@ static void find_asmcgocall(const struct code *code, struct go_ranges *ranges)
 	if (known == NONE || known > back || goroutine != depth + 1)
 		return;
 	add_switch(ranges, away, known, GO_SWITCH_SYSTEM);
-	add(ranges, known, back, GO_RANGE_SWITCH)->switches = GO_SWITCH_CGO;
-	ranges->range[ranges->count - 1].operand = goroutine;
-	copied = find_move(code, back, RSP, RDX);
-	if (copied == NONE)
-		return;
-	stays = find_store(code, copied, RDX, &old);
-	ends = find_write(code, copied);
-	if (stays == NONE || ends == NONE || stays > ends)
-		return;
-	add(ranges, copied + 3, stays, GO_RANGE_REGISTER)->operand = RDX;
-	add(ranges, stays, ends, GO_RANGE_WORD)->operand = old;
+	add_switch(ranges, known, back, GO_SWITCH_CGO)->operand = goroutine;
+	find_aligned(code, back, ranges);
 }
 
 /* Registers that calls preserve, by their numbers in instructions, and their save slots. */
@@ -258,8 +287,7 @@ static void find_kept(const struct code *code, struct go_ranges *ranges)
 			continue;
 		while ((next = find_move(code, end + 1, keepers[i].reg, RSP)) != NONE)
 			end = next;
-		add(ranges, start + 3, end + 3, GO_RANGE_SWITCH)->switches = GO_SWITCH_KEPT;
-		ranges->range[ranges->count - 1].operand = keepers[i].dwarf;
+		add_switch(ranges, start + 3, end + 3, GO_SWITCH_KEPT)->operand = keepers[i].dwarf;
 		return;
 	}
 }
@@ -273,6 +301,8 @@ static const struct {
 	{"runtime.mcall", find_mcall},
 	{"runtime.asmcgocall", find_asmcgocall},
 	{"runtime.cgocallback", find_callback},
+	{"gogo", find_gogo},
+	{"runtime.gogo", find_gogo}, /* Go 1.16 */
 	{"runtime.asyncPreempt", find_preempt},
 	{"crosscall2", find_crosscall},
 };

@@ -10,6 +10,7 @@
  *   runtime.cgocallback   works on the goroutine's stack for code of C
  *   runtime.morestack     leaves a goroutine whose stack is too small, to the thread's stack
  *   runtime.mcall         leaves a goroutine for another one, which the thread's stack chooses
+ *   gogo                  enters a goroutine
  *   runtime.asyncPreempt  has an interrupted pc as its return address
  *   crosscall2            saves the registers of C, which Go's table does not say
  *   other functions       keep the old stack pointer in a register: runtime.nanotime1, time.now
