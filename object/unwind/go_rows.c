@@ -13,6 +13,7 @@
 #include "object/unwind/text.h"
 
 #define PAIR_BYTES	8u
+#define PAIR_BYTES_116	16u
 #define FLAG_SPWRITE	2u /* internal/abi: FuncFlagSPWrite */
 #define ENTRY_PREFIX	"_rt0_"
 #define SIGNAL_PREFIX	"runtime.sigreturn" /* __sigaction follows since Go 1.21 */
@@ -62,6 +63,41 @@ static struct reader table_at(const struct go_rows *rows, u64 part, u64 offset)
 	return reader;
 }
 
+static u32 pair_bytes(const struct go_rows *rows)
+{
+	return rows->header.magic == PCLNTAB_116 ? PAIR_BYTES_116 : PAIR_BYTES;
+}
+
+/* Returns where a pair says that a function starts; offset: of its record. */
+static u64 read_pair(const struct go_rows *rows, struct reader *pair, u64 *ret_offset)
+{
+	u64 start;
+
+	if (rows->header.magic == PCLNTAB_116) {
+		start = reader_u64(pair);
+		*ret_offset = reader_u64(pair);
+		return start;
+	}
+	start = rows->text.address + reader_u32(pair);
+	*ret_offset = reader_u32(pair);
+	return start;
+}
+
+static struct reader pair_at(const struct go_rows *rows, u64 index)
+{
+	return table_at(rows, rows->header.functions, index * pair_bytes(rows));
+}
+
+/* Returns the start of a function; that of the last index is where all functions end. */
+static u64 start_of(const struct go_rows *rows, u64 index)
+{
+	struct reader pair = pair_at(rows, index);
+
+	if (rows->header.magic == PCLNTAB_116)
+		return reader_u64(&pair);
+	return rows->text.address + reader_u32(&pair);
+}
+
 static int read_header(struct go_rows *rows)
 {
 	const struct pclntab_header *header = &rows->header;
@@ -71,11 +107,11 @@ static int read_header(struct go_rows *rows)
 		return -ENOENT;
 	if (r < 0)
 		return r;
-	if (header->magic == PCLNTAB_116 || header->quantum != 1)
+	if (header->quantum != 1)
 		return -ENOENT;
 	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size)
 		return -EBADMSG;
-	if (header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
+	if (header->count >= (rows->table.size - header->functions) / pair_bytes(rows))
 		return -EBADMSG;
 	return 0;
 }
@@ -96,14 +132,15 @@ static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME
 
 static bool read_function(const struct go_rows *rows, u64 index, struct function *ret_function)
 {
-	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES), record;
-	u64 most;
+	struct reader pair = pair_at(rows, index), record;
+	const bool is_116 = rows->header.magic == PCLNTAB_116;
+	u64 most, offset;
 
-	*ret_function = (struct function){.start = rows->text.address + reader_u32(&pair)};
-	record = table_at(rows, rows->header.functions, reader_u32(&pair));
-	ret_function->end = rows->text.address + reader_u32(&pair);
+	*ret_function = (struct function){.start = read_pair(rows, &pair, &offset)};
+	record = table_at(rows, rows->header.functions, offset);
+	ret_function->end = start_of(rows, index + 1);
 	most = text_end(rows->image, ret_function->start);
-	reader_skip(&record, 4); /* the function's start */
+	reader_skip(&record, is_116 ? 8 : 4); /* the function's start */
 	read_name(rows, reader_u32(&record), ret_function->name);
 	reader_skip(&record, 8); /* arguments, deferreturn */
 	ret_function->distances = reader_u32(&record);
@@ -138,14 +175,6 @@ static bool begins_there(const struct go_rows *rows)
 			high = middle;
 	}
 	return false;
-}
-
-/* Returns the start of a function; that of the last index is where all functions end. */
-static u64 start_of(const struct go_rows *rows, u64 index)
-{
-	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES);
-
-	return rows->text.address + reader_u32(&pair);
 }
 
 /* Finds the code that the table describes where the linker of C has put it. */
@@ -373,24 +402,49 @@ static size_t read_function_text(const struct go_rows *rows, const struct functi
 	return read_text(rows, function->start, bytes, size);
 }
 
+/* Go 1.16 has no flags. Its functions that are written by hand are in these packages. */
+static bool is_flagless(const struct go_rows *rows, const struct function *function)
+{
+	static const char *const packages[] = {"runtime.", "crypto/"};
+
+	if (rows->header.magic != PCLNTAB_116)
+		return false;
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strncmp(function->name, packages[i], strlen(packages[i])) == 0)
+			return true;
+	return false;
+}
+
 /* Finds the ranges of a function where it changes stacks. */
 static void find_ranges(const struct go_rows *rows, struct function *function)
 {
-	bool writes = function->flags & FLAG_SPWRITE;
+	bool is_silent = is_flagless(rows, function);
 	unsigned char bytes[GO_SWITCH_BYTES];
+	size_t size;
 
-	if (rows->layout.thread_local_at == 0 || (!writes && !go_switch_is_known(function->name)))
+	if (rows->layout.thread_local_at == 0)
 		return;
-	go_switch_find(function->name, writes, bytes, read_function_text(rows, function, bytes),
+	if (!(function->flags & FLAG_SPWRITE) && !is_silent && !go_switch_is_known(function->name))
+		return;
+	size = read_function_text(rows, function, bytes);
+	if (is_silent && go_switch_writes(bytes, size))
+		function->flags |= FLAG_SPWRITE;
+	go_switch_find(function->name, function->flags & FLAG_SPWRITE, bytes, size,
 		       &function->ranges);
+}
+
+/* A handler returns to the first byte, and its caller is looked up by the byte before. */
+static int add_signal_return(const struct go_rows *rows, const struct function *function)
+{
+	return rows->row(rows->context, function->start - 1,
+			 RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
 }
 
 static int add_function(const struct go_rows *rows, struct function *function)
 {
 	find_ranges(rows, function);
 	if (strncmp(function->name, SIGNAL_PREFIX, strlen(SIGNAL_PREFIX)) == 0)
-		return rows->row(rows->context, function->start,
-				 RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
+		return add_signal_return(rows, function);
 	if (is_root(rows, function))
 		return rows->row(rows->context, function->start,
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));

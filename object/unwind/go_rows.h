@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes rules from the table by which Go programs unwind themselves (.gopclntab, Go 1.18 and
+ * Makes rules from the table by which Go programs unwind themselves (.gopclntab, Go 1.16 and
  * newer). The table says how far the stack pointer is from the return address at each instruction.
  * The linker of C keeps Go's code in one piece, and moves the piece. Then the program's description
  * of itself (go_module.h) gives the start of the piece. The description must also have the first

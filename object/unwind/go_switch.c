@@ -318,6 +318,13 @@ static size_t number_of(const char *name)
 	return i;
 }
 
+bool go_switch_writes(const void *bytes, size_t size)
+{
+	const struct code code = {bytes, size};
+
+	return find_write(&code, 0) != NONE;
+}
+
 bool go_switch_is_known(const char *name)
 {
 	return number_of(name) < FUNCTIONS;

@@ -56,6 +56,9 @@ struct go_ranges {
 /* Reads the layout out of runtime.systemstack. Returns whether it is a known one. */
 bool go_switch_layout(const void *code, size_t size, struct go_layout *ret_layout);
 
+/* Returns whether code seems to write the stack pointer, other than by counting. */
+bool go_switch_writes(const void *code, size_t size);
+
 /* Returns whether a function is one of the known ones, whatever the table says of it. */
 bool go_switch_is_known(const char *name);
 
