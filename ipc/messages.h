@@ -562,6 +562,7 @@ struct message_policy_keys {
 	int32_t error;		    /* -EINVAL: the helper has printed the reason */
 	uint32_t kinds;		    /* DENY_BIT() of each kind that has a key */
 	uint32_t frequency_max;	    /* Hz, or 0 */
+	uint32_t no_go_stacks;	    /* flag: BPF reads no stack pointer in Go's structures */
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Crosses from one stack of a Go program to another one (RULE_SWITCH). Pure C. The includer supplies
- * the environment that bpf/walk/runtime.bpf.h names.
+ * the environment that bpf/walk/runtime.bpf.h names, and:
+ *   walk_may_switch()  whether the policy allows it
  *
  * Go's thread (struct m) has a goroutine (struct g) with the stack that the kernel or C gave it, and
  * runs another goroutine. A goroutine that leaves its stack saves registers in itself.

@@ -195,10 +195,10 @@ struct runtime_list {
 
 /* A goroutine of Go, as bpf/walk/go.bpf.h reads it. All are addresses. */
 struct walk_go {
-	u64 system;    /* the goroutine that has the thread's stack (g0) */
-	u64 goroutine; /* that the thread runs (curg); 0: none */
-	u64 low, high; /* its stack */
-	u64 sp, pc, bp;	/* as saved when it left its stack */
+	u64 system;	/* the goroutine that has the thread's stack (g0) */
+	u64 goroutine;	/* that the thread runs (curg); 0: none */
+	u64 low, high;	/* its stack */
+	u64 sp, pc, bp; /* as saved when it left its stack */
 	u64 callback;	/* C's stack pointer at the next callback; 0: see `system` */
 };
 
