@@ -359,10 +359,12 @@ static s32 find_thread_local(const struct code *code)
 	return 0;
 }
 
+#define COMPARE_BYTES 7u
+
 /* cmp disp(%rbx), %rax: m.curg */
 static s32 find_current(const struct code *code)
 {
-	for (size_t i = 0; i < code->size; i++)
+	for (size_t i = 0; i + COMPARE_BYTES <= code->size; i++)
 		if (at(code, i) == 0x48 && at(code, i + 1) == 0x3b && at(code, i + 2) == 0x83)
 			return word_at(code, i + 3);
 	return 0;
