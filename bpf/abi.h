@@ -107,7 +107,8 @@ static inline u32 rule_flags(u64 rule)
 }
 
 /*
- * RULE_SWITCH: the way from a stack to another one, which Go's runtime took. The slots are operands:
+ * RULE_SWITCH: the way from a stack to another one, which Go's runtime took. The slots are these
+ * operands:
  *   bits  0- 7  words from the stack pointer to the return address
  *   bits  8- 9  layout: 0 until Go 1.24, 1 since Go 1.25
  *   bits 10-13  a register, or the index of a word of the frame

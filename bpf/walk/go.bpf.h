@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Crosses from one stack of a Go program to another one (RULE_SWITCH). Pure C. The includer supplies
- * the environment that bpf/walk/runtime.bpf.h names, and:
+ * Crosses from one stack of a Go program to another one (RULE_SWITCH). Pure C. The includer
+ * supplies the environment that bpf/walk/runtime.bpf.h names, and:
  *   walk_may_switch()  whether the policy allows it
  *
- * Go's thread (struct m) has a goroutine (struct g) with the stack that the kernel or C gave it, and
- * runs another goroutine. A goroutine that leaves its stack saves registers in itself.
+ * Go's thread (struct m) has a goroutine (struct g) with the stack that the kernel or C gave it,
+ * and runs another goroutine. A goroutine that leaves its stack saves registers in itself.
  *
  * The worker, which writes the rules, may have been taken over. The offsets are constants here. The
  * structures must point to each other, in six words, before any other word counts: other programs
@@ -30,8 +30,8 @@
 #define GO_SYSTEM     0u   /* in m */
 
 /*
- * Offsets that are 8 less since Go 1.25, which is layout 1: of curg in struct m, and of the saved rbp
- * in struct g. A table here would be in a section that libbpf does not load.
+ * Offsets that are 8 less since Go 1.25, which is layout 1: of curg in struct m, and of the saved
+ * rbp in struct g. A table here would be in a section that libbpf does not load.
  */
 #define GO_CURRENT(layout)  (GO_CURRENT_116 - 8 * (layout))
 #define GO_SAVED_BP(layout) (104u - 8 * (layout))

@@ -289,8 +289,8 @@ static bool next_step(struct steps *steps, const struct function *function)
 }
 
 /*
- * Adds the row of an address, whose distance holds up to `end`. Returns the address of the next row,
- * or 0 with an errno in *ret_error.
+ * Adds the row of an address, whose distance holds up to `end`. Returns the address of the next
+ * row, or 0 with an errno in *ret_error.
  */
 static u64 add_row(const struct go_rows *rows, struct function *function, u64 pc, u64 end,
 		   s32 distance, int *ret_error)

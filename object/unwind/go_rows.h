@@ -8,13 +8,14 @@
  *
  *   functions     rules
  *   ordinary      CFA = rsp + distance + 8; rbp as the first instructions save it
- *   SP written    RULE_NONE, for they change the stack, as runtime.systemstack does
+ *   SP written    RULE_SWITCH where a known function is on another stack (go_switch.h); RULE_NONE
+ *                 in other functions
+ *   signals       RULE_SIGNAL: the code to which a handler returns
  *   roots         RULE_END: runtime.goexit, to which each goroutine's function returns;
  *                 runtime.rt0_go, where the program begins; runtime.mstart on a thread of C,
  *                 whose caller has no rules; crosscall1, which calls runtime.mstart there, if
  *                 Go's linker took that from C; the call in runtime.clone that begins a thread;
- *                 the call in runtime.mcall that begins a scheduler, behind which the caller may
- *                 run on another thread (frame pointers end there, too)
+ *                 without a known layout, the call in runtime.mcall that begins a scheduler
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_GO_ROWS_H
 #define KEYHOLE_OBJECT_UNWIND_GO_ROWS_H

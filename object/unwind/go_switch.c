@@ -43,7 +43,7 @@ static bool is_wide(unsigned int prefix)
 	return (prefix & 0xf8) == 0x48; /* REX.W */
 }
 
-/* mov 0x38(reg), %rsp: the stack of a goroutine (struct g, sched.sp). mov (%rbx), %rsp: the same. */
+/* mov 0x38(reg), %rsp or mov (%rbx), %rsp: the stack of a goroutine (struct g, sched.sp). */
 static size_t loads_stack(const struct code *code, size_t i)
 {
 	if ((at(code, i) & 0xfe) != 0x48 || at(code, i + 1) != 0x8b)
@@ -206,7 +206,7 @@ static size_t find_room(const struct code *code, size_t from)
 	return NONE;
 }
 
-/* Where the function stays on its stack, it keeps the stack pointer in rdx, and then in the frame. */
+/* Where the function stays on its stack, it keeps that in rdx, and then in the frame. */
 static void find_aligned(const struct code *code, size_t from, struct go_ranges *ranges)
 {
 	size_t room = find_room(code, from), kept, back;
@@ -223,8 +223,8 @@ static void find_aligned(const struct code *code, size_t from, struct go_ranges 
 }
 
 /*
- * The frame on the thread's stack has the goroutine, and in the word before that the distance of
- * the goroutine's stack pointer from the end of its stack.
+ * The frame on the thread's stack has the goroutine. The word before has the distance of the
+ * goroutine's stack pointer from the end of its stack.
  */
 static void find_asmcgocall(const struct code *code, struct go_ranges *ranges)
 {

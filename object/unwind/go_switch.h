@@ -2,8 +2,8 @@
 /*
  * Finds where functions of Go's runtime write the stack pointer. Go's own table counts pushes, and
  * is silent about other changes. The functions are written by hand and few (runtime/asm_amd64.s and
- * sys_linux_amd64.s of Go 1.16 to 1.26). So each is known by its name, and its instructions by their
- * bytes.
+ * sys_linux_amd64.s of Go 1.16 to 1.26). The name tells the function, and bytes tell the
+ * instructions.
  *
  *   runtime.systemstack   works on the thread's stack for a goroutine
  *   runtime.asmcgocall    does so for code of C; or stays there, and aligns the stack
@@ -26,9 +26,9 @@
 #define GO_SWITCH_RANGES 6u
 #define GO_SWITCH_BYTES	 1024u /* of a function that are looked at */
 
-/* What all functions of a program have in common, as runtime.systemstack shows it. */
+/* The same for all functions of a program: runtime.systemstack shows it. */
 struct go_layout {
-	s32 thread_local_at; /* of the pointer to the goroutine, from the thread pointer; 0: unknown */
+	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: unknown */
 	u32 number;	     /* as in RULE_SWITCH */
 };
 

@@ -384,7 +384,7 @@ static void test_go_rows__a_thread_of_c_is_a_root(void **state)
 	}
 #define SWITCH(kind, words) RULE_MAKE(RULE_SWITCH, kind, GO_SWITCH_OPERANDS(words, 1, 0, 0), -8, 0)
 
-/* The function that shows the layout comes behind another one. Go 1.16 does not tell who writes rsp. */
+/* The function that shows the layout comes behind another one. Go 1.16 has no flags. */
 static void test_go_rows__changes_of_stacks(void **state)
 {
 	static const struct made functions[] = {
