@@ -179,6 +179,8 @@ static int init_process(struct session *session)
 	if (!session->publisher)
 		return -ENOMEM;
 	objects_set_redact(session->objects, &session->redact);
+	if (parts->config.flags & OPTIONS_GO_LABELS)
+		objects_want_labels(session->objects);
 	tracker.objects = session->objects;
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;

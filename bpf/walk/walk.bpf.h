@@ -202,6 +202,11 @@ struct walk_go {
 	u64 callback;	/* C's stack pointer at the next callback; 0: see `system` */
 };
 
+/* Labels of a goroutine: addresses of the texts, and how many bytes they have. */
+struct walk_label {
+	u64 key, key_bytes, value, value_bytes;
+};
+
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
 	u64 hide; /* HIDE(): values pass through here, so that the verifier forgets their range */
@@ -281,6 +286,11 @@ struct walk {
 	u32 before;	   /* words of the list before the frames */
 	u32 context;	   /* enum context_result */
 	u32 context_words;
+	u32 labels; /* enum labels_result */
+	u32 label_words;
+	u32 label_count;
+	u64 goroutine; /* its number */
+	struct walk_label label[GO_LABELS_MAX];
 	struct runtime_list list;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
@@ -341,6 +351,8 @@ static inline void walk_init(struct walk *walk)
 	walk->is_list_first = walk->before = walk->is_part = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;
+	walk->labels = LABELS_NOT_WANTED;
+	walk->label_words = 0;
 	walk->made = walk->anchor = 0;
 	walk->go.callback = 0;
 	walk->reserved = 0;

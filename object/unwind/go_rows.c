@@ -477,7 +477,7 @@ static void find_layout(struct go_rows *rows)
 }
 
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
-	    u64 *ret_functions)
+	    u64 *ret_functions, struct go_layout *ret_layout)
 {
 	struct go_rows rows = {.image = image, .table = *bytes, .row = row, .context = context};
 	struct function function = {0};
@@ -496,6 +496,7 @@ int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, v
 		end = function.end;
 	}
 	*ret_functions = rows.header.count;
+	*ret_layout = rows.layout;
 	if (r < 0)
 		return r;
 	return row(context, end, RULE_NONE);

@@ -22,6 +22,7 @@
 
 #include "bpf/abi.h"
 
+struct go_layout;
 struct image;
 struct image_bytes;
 
@@ -35,10 +36,10 @@ typedef int go_row(void *context, u64 pc, u64 rule);
 
 /*
  * Makes the rows of a table, which pclntab_bytes() gave, and returns 0 with the number of
- * functions. Returns -ENOENT for another program, -EBADMSG for damage or too many functions, or an
+ * functions, and with the layout, zeros where it is not known. Returns -ENOENT for another program, -EBADMSG for damage or too many functions, or an
  * errno of a row or of image_section_place(). A failure may come after some rows.
  */
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
-	    u64 *ret_functions);
+	    u64 *ret_functions, struct go_layout *ret_layout);
 
 #endif

@@ -384,6 +384,7 @@ bool go_switch_layout(const void *bytes, size_t size, struct go_layout *ret_layo
 	for (u32 i = 0; i < sizeof(current) / sizeof(current[0]); i++) {
 		if (found == current[i]) {
 			ret_layout->number = i;
+			ret_layout->current = (u32)found;
 			return true;
 		}
 	}

@@ -30,6 +30,7 @@
 struct go_layout {
 	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: unknown */
 	u32 number;	     /* as in RULE_SWITCH */
+	u32 current;	     /* offset of curg in struct m */
 };
 
 enum go_range_kind {

@@ -14,7 +14,7 @@ export GO111MODULE=off GOENV=off GOFLAGS= GOTOOLCHAIN=local GOCACHE=$folder/cach
 # root VERSION: the folder of a toolchain, whose programs a module holds without their modes.
 root() {
 	local there
-	there=$(go mod download -json "golang.org/toolchain@v0.0.1-go$1.linux-amd64" |
+	there=$(GO111MODULE=on go mod download -json "golang.org/toolchain@v0.0.1-go$1.linux-amd64" |
 		sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 	[ -n "$there" ] && chmod -R u+w "$there/bin" "$there/pkg" &&
 		chmod +x "$there"/bin/* "$there"/pkg/tool/linux_amd64/* && echo "$there"

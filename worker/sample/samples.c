@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/go_label.h"
 #include "worker/sample/samples.h"
 
 #include <stdlib.h>
@@ -196,10 +197,34 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 
 	if (head->context != CONTEXT_TAKEN)
 		return 0;
-	memcpy(&link, held->frame + record_words(head) - CONTEXT_WORDS, sizeof(link));
+	memcpy(&link, held->frame + record_words(head) - head->label_words - CONTEXT_WORDS,
+	       sizeof(link));
 	id = profile_link_add(samples->parts.profile, &link);
 	samples->counts.links_lost += id == 0;
 	return id;
+}
+
+/* Gives the sample the labels of the goroutine, redacted as names of threads are. */
+static void add_labels(struct samples *samples, const struct held *held,
+		       struct profile_sample *sample)
+{
+	const struct record *head = &held->head;
+	const u64 *words = held->frame + record_words(head) - head->label_words;
+	struct profile *profile = samples->parts.profile;
+	struct profile_label labels[GO_LABELS_MAX];
+	struct go_label read[GO_LABELS_MAX];
+	char text[REDACT_BYTES];
+	u64 goroutine;
+	size_t count = go_label_read(words, head->label_words, read, &goroutine);
+
+	sample->goroutine = goroutine;
+	for (size_t i = 0; i < count; i++) {
+		labels[i].key = profile_string(profile, read[i].key);
+		labels[i].value =
+			profile_string(profile, redact_name(samples->parts.redact, REDACT_THREAD,
+							    read[i].value, text));
+	}
+	sample->labels = profile_labels_add(profile, labels, count);
 }
 
 /* Tells the profile what some formats alone show. */
@@ -229,6 +254,8 @@ static int add_sample(struct samples *samples, const struct held *held,
 	const struct redact *redact = samples->parts.redact;
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
+	samples->counts.labels[head->labels]++;
+	add_labels(samples, held, &sample);
 	if (samples->parts.details)
 		add_details(samples, held, process, &sample);
 	if (process) {
@@ -496,12 +523,13 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 }
 
 /*
- * Copies the words of a record: frames of the kernel, of the user, then words of a list, and of a
- * context.
+ * Copies the words of a record: frames of the kernel, of the user, then words of a list, of a
+ * context and of labels.
  */
 static void copy_words(u64 *to, const struct record *head, const u64 *from)
 {
 	const u64 *frames = from + head->kernel_frames, *list = frames + head->user_frames;
+	size_t rest = head->label_words;
 
 	if (head->flags & RECORD_FLAG_LIST_FIRST) {
 		list = frames;
@@ -512,10 +540,11 @@ static void copy_words(u64 *to, const struct record *head, const u64 *from)
 	memcpy(to, frames, head->user_frames * sizeof(*to));
 	to += head->user_frames;
 	memcpy(to, list, head->runtime_words * sizeof(*to));
+	to += head->runtime_words;
 	if (head->context == CONTEXT_TAKEN)
-		memcpy(to + head->runtime_words,
-		       from + head->kernel_frames + head->user_frames + head->runtime_words,
-		       CONTEXT_WORDS * sizeof(*to));
+		rest += CONTEXT_WORDS;
+	memcpy(to, from + head->kernel_frames + head->user_frames + head->runtime_words,
+	       rest * sizeof(*to));
 }
 
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,

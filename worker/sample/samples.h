@@ -59,6 +59,7 @@ struct samples_counts {
 	uint64_t reason[REASON_COUNT];
 	uint64_t runtime[SAMPLES_RUNTIMES]; /* by enum runtime_result */
 	uint64_t malformed;		    /* lists of a runtime */
+	uint64_t labels[LABELS_RESULTS];    /* by enum labels_result */
 	uint64_t context[CONTEXT_RESULTS];  /* by enum context_result, where there are details */
 	uint64_t links_lost;		    /* contexts that the profile has no room for */
 };
