@@ -400,6 +400,9 @@ uint32_t profile_labels_add(struct profile *profile, const struct profile_label 
 			return 0;
 	if (count == 0)
 		return 0;
+	id = intern_find(profile->labels, labels, count * sizeof(*labels));
+	if (id || intern_count(profile->labels) > PROFILE_LABEL_SETS_MAX)
+		return id;
 	id = intern_add(profile->labels, labels, count * sizeof(*labels));
 	return id == INTERN_FAILED ? 0 : id;
 }
@@ -514,13 +517,15 @@ int profile_forget_samples(struct profile *profile)
 {
 	struct intern *cgroups = intern_new();
 	struct intern *links = intern_new();
+	struct intern *labels = intern_new();
 	struct map *cgroup_ids = map_new();
 	struct stack_list stacks;
 	struct sample_list samples;
 	struct process_list processes = {0};
 
-	if (!cgroups || !cgroup_ids || !links || process_list_init(&processes) < 0 ||
+	if (!cgroups || !cgroup_ids || !links || !labels || process_list_init(&processes) < 0 ||
 	    stack_list_init(&stacks) < 0 || sample_list_init(&samples) < 0) {
+		intern_free(labels);
 		intern_free(links);
 		intern_free(cgroups);
 		map_free(cgroup_ids);
@@ -537,6 +542,7 @@ int profile_forget_samples(struct profile *profile)
 	moment_list_release(&profile->moments);
 	profile->cgroups = cgroups;
 	profile->links = links;
+	profile->labels = labels;
 	profile->processes = processes;
 	profile->moments_dropped = 0;
 	profile->cgroup_ids = cgroup_ids;

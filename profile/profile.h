@@ -83,6 +83,10 @@ struct profile_label {
 	uint32_t key, value; /* strings */
 };
 #define PROFILE_LABELS_MAX 16u
+/* At most so many different sets of labels are kept. */
+#ifndef PROFILE_LABEL_SETS_MAX
+#define PROFILE_LABEL_SETS_MAX 16384u
+#endif
 
 struct profile_sample { /* a number of equal samples */
 	uint32_t pid, tid;
@@ -301,7 +305,7 @@ struct profile_process profile_process_get(const struct profile *profile, uint32
 
 /*
  * Adds labels for samples, and returns their id. Returns 0 for none of them, where a string is
- * PROFILE_FAILED, or without memory.
+ * PROFILE_FAILED, beyond the limit, or without memory.
  */
 uint32_t profile_labels_add(struct profile *profile, const struct profile_label *labels,
 			    size_t count);

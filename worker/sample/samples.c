@@ -36,6 +36,7 @@ struct samples {
 	size_t used, capacity, records;
 	uint64_t oldest; /* time of a record, or UINT64_MAX */
 	struct stack stack;
+	size_t label_bytes; /* of texts of labels in the profile */
 };
 
 /* The answers that a record lacks. */
@@ -204,13 +205,27 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 	return id;
 }
 
+/* Gives the profile a text of a label, which a process chooses, up to LABEL_BYTES_MAX of them all. */
+static uint32_t add_label_text(struct samples *samples, const char *text)
+{
+	struct profile *profile = samples->parts.profile;
+	const uint32_t before = profile_strings(profile);
+	uint32_t id;
+
+	if (samples->label_bytes > LABEL_BYTES_MAX)
+		return PROFILE_FAILED;
+	id = profile_string(profile, text);
+	if (profile_strings(profile) != before)
+		samples->label_bytes += strlen(text) + 1;
+	return id;
+}
+
 /* Gives the sample the labels of the goroutine, redacted as names of threads are. */
 static void add_labels(struct samples *samples, const struct held *held,
 		       struct profile_sample *sample)
 {
 	const struct record *head = &held->head;
 	const u64 *words = held->frame + record_words(head) - head->label_words;
-	struct profile *profile = samples->parts.profile;
 	struct profile_label labels[GO_LABELS_MAX];
 	struct go_label read[GO_LABELS_MAX];
 	char text[REDACT_BYTES];
@@ -219,12 +234,14 @@ static void add_labels(struct samples *samples, const struct held *held,
 
 	sample->goroutine = goroutine;
 	for (size_t i = 0; i < count; i++) {
-		labels[i].key = profile_string(profile, read[i].key);
-		labels[i].value =
-			profile_string(profile, redact_name(samples->parts.redact, REDACT_THREAD,
-							    read[i].value, text));
+		const char *value =
+			redact_name(samples->parts.redact, REDACT_THREAD, read[i].value, text);
+
+		labels[i].key = add_label_text(samples, read[i].key);
+		labels[i].value = add_label_text(samples, value);
 	}
-	sample->labels = profile_labels_add(profile, labels, count);
+	sample->labels = profile_labels_add(samples->parts.profile, labels, count);
+	samples->counts.labels_lost += count > 0 && sample->labels == 0;
 }
 
 /* Tells the profile what some formats alone show. */
@@ -593,6 +610,7 @@ uint64_t samples_oldest(const struct samples *samples)
 void samples_use(struct samples *samples, struct profile *profile)
 {
 	samples->parts.profile = profile;
+	samples->label_bytes = 0;
 	if (samples->parts.made)
 		made_names_begin(samples->parts.made);
 	stack_use(&samples->stack, profile);
