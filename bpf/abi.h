@@ -181,8 +181,8 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  *
  * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
  * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. Last comes a
- * struct thread_context, where PROCESS_SLOT_CONTEXT or PROCESS_SLOT_LABELS say so. A block is 64-byte aligned and within
- * one segment.
+ * struct thread_context, where PROCESS_SLOT_CONTEXT or PROCESS_SLOT_LABELS say so. A block is
+ * 64-byte aligned and within one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u

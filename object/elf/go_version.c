@@ -12,7 +12,7 @@
 #define MAGIC	     "\xff Go buildinf:"
 #define MAGIC_BYTES  14u
 #define HEAD_BYTES   32u
-#define FLAG_INLINE  2u /* Go 1.18 and newer: the text follows. Else its address is in the head. */
+#define FLAG_INLINE  2u /* Go 1.18 and newer: the text follows; before, the head has its address */
 #define PREFIX	     "go1."
 #define PREFIX_BYTES 4u
 #define MINOR_MAX    999u

@@ -8,8 +8,8 @@
 struct image;
 
 /*
- * Gets the number behind "go1.". Returns 0, or -ENOENT: no Go program, a version of another form, or
- * an address that the linker leaves to the dynamic linker (position independent, Go 1.17 and older).
+ * Gets the number behind "go1.". Returns 0, or -ENOENT: no Go program, or an unknown form.
+ * So does a position independent program of Go 1.17 or older, whose address is in a relocation.
  */
 int go_version(struct image *image, uint32_t *ret_minor);
 

@@ -35,9 +35,10 @@ struct image_bytes;
 typedef int go_row(void *context, u64 pc, u64 rule);
 
 /*
- * Makes the rows of a table, which pclntab_bytes() gave, and returns 0 with the number of
- * functions, and with the layout, zeros where it is not known. Returns -ENOENT for another program, -EBADMSG for damage or too many functions, or an
- * errno of a row or of image_section_place(). A failure may come after some rows.
+ * Makes the rows of a table, which pclntab_bytes() gave. Returns 0 with the number of functions and
+ * the layout, which is zeros where it is not known. Returns -ENOENT for another program, -EBADMSG
+ * for damage or too many functions, or an errno of a row or of image_section_place(). A failure may
+ * come after some rows.
  */
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
 	    u64 *ret_functions, struct go_layout *ret_layout);

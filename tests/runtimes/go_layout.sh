@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/go_layout.sh [VERSION...]: the offsets in Go's structures that bpf/walk/go.bpf.h and
-# bpf/abi.h have, beside those in the debug information of a program that each version of Go has built.
-# Toolchains are Go modules. Prints a line for each version; exits with 1 where one differs.
+# tests/runtimes/go_layout.sh [VERSION...]: prints offsets in the structures of Go's runtime, by version.
+# They come from the debug information of a program that this version has built. Toolchains are Go
+# modules. Exits with 1 where an offset is another one than in bpf/walk/go.bpf.h and bpf/abi.h.
 
 cd "$(dirname "$0")/../.." || exit 1
 [ $# -gt 0 ] || set -- 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 1.21.13 1.22.12 1.23.12 1.24.13 1.25.6 1.26.0

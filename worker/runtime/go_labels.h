@@ -12,8 +12,8 @@ struct image;
 struct unwind_table;
 
 /*
- * Returns 0; -ENOENT: no Go program, or one that does not show how it finds its goroutines; or
- * -ENOTSUP: a version of unknown layout, or one whose layout is not the one that its code shows.
+ * Returns 0. -ENOENT: no Go program, or one that does not show how it finds its goroutines.
+ * -ENOTSUP: a version of unknown layout, or one whose code shows another layout.
  */
 int go_labels_find(struct image *image, const struct unwind_table *table,
 		   struct go_labels *ret_labels);

@@ -18,8 +18,8 @@ struct go_label {
 };
 
 /*
- * Returns how many labels have a key, and the goroutine's number. Words without a whole label behind
- * them are ignored. A text ends at a NUL.
+ * Returns how many labels have a key, and the goroutine's number. Words without a whole label
+ * behind them are ignored. A text ends at a NUL.
  */
 size_t go_label_read(const u64 *words, size_t count, struct go_label ret_labels[GO_LABELS_MAX],
 		     u64 *ret_goroutine);

@@ -205,7 +205,7 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 	return id;
 }
 
-/* Gives the profile a text of a label, which a process chooses, up to LABEL_BYTES_MAX of them all. */
+/* Gives the profile a text of a label. Processes choose these: the profile has LABEL_BYTES_MAX. */
 static uint32_t add_label_text(struct samples *samples, const char *text)
 {
 	struct profile *profile = samples->parts.profile;
