@@ -80,22 +80,23 @@ INLINE void go_take_list(struct walk *walk, u64 slice)
 	}
 }
 
-GLOBAL int go_take_bucket(u64 bucket)
+/* Takes the labels of a bucket. Returns the address of the bucket with further ones, or 0. */
+GLOBAL u64 go_take_bucket(u64 bucket)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk || go_read(walk, GO_BUCKET_BYTES, bucket))
-		return 1;
+		return 0;
 	u64 used = walk->window[0];
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < GO_BUCKET_SLOTS; i++)
 		if ((used >> i * 8 & 0xff) >= GO_BUCKET_SLOT_USED)
 			go_take_label(GO_BUCKET_KEYS + i * 16, GO_BUCKET_VALUES + i * 16);
-	return 0;
+	return go_word(walk, GO_BUCKET_BYTES - 8);
 }
 
-/* Takes the labels of a map. Buckets that overflow lead to others, which are left out. */
+/* Takes the labels of a map. A bucket may lead to another one; what follows is left out. */
 INLINE void go_take_map(struct walk *walk, u64 pointer)
 {
 	if (runtime_read_word(pointer) || go_read(walk, GO_MAP_BUCKETS + 8, walk->list.word))
@@ -107,7 +108,10 @@ INLINE void go_take_map(struct walk *walk, u64 pointer)
 	for (u32 i = 0; i < GO_MAP_BUCKETS_MAX; i++) {
 		if (bits > 2 || i >> bits)
 			break;
-		go_take_bucket(buckets + i * GO_BUCKET_BYTES);
+		u64 more = go_take_bucket(buckets + i * GO_BUCKET_BYTES);
+
+		if (more)
+			go_take_bucket(more);
 	}
 	if (walk->label_count < count)
 		walk->labels = LABELS_CUT;

@@ -155,6 +155,16 @@ static void test_go_labels__maps_are_bounded(void **state)
 		put_slot(0, i, i + 1);
 	assert_int_equal(find(), LABELS_CUT);
 	assert_int_equal(host.walk.label_count, 8);
+	put(PAIRS + 264, PAIRS + 272 * 2); /* one overflow bucket is read */
+	put_slot(2, 4, 9);
+	assert_int_equal(find(), LABELS_TAKEN);
+	assert_int_equal(host.walk.label_count, 9);
+	expect_label(8, 9);
+	put_map(10, 0);
+	put(PAIRS + 272 * 2 + 264, PAIRS + 272 * 3);
+	put_slot(3, 4, 10);
+	assert_int_equal(find(), LABELS_CUT);
+	assert_int_equal(host.walk.label_count, 9);
 	put_map(20, 3);
 	assert_int_equal(find(), LABELS_CUT);
 	assert_int_equal(host.walk.label_count, 0);
