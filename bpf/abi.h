@@ -68,6 +68,7 @@ enum rule_kind {
 	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
 	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
 	RULE_REALIGN = 11,     /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
+	RULE_SWITCH = 12,      /* Go's runtime changes stacks: reg is enum go_switch, see there */
 	RULE_UNSUPPORTED = 15, /* the object describes the frame in a way that no rule can */
 };
 
@@ -104,6 +105,34 @@ static inline u32 rule_flags(u64 rule)
 {
 	return rule >> 56;
 }
+
+/*
+ * RULE_SWITCH: the way from a stack to another one, which Go's runtime took. The slots are these
+ * operands:
+ *   bits  0- 7  words from the stack pointer to the return address
+ *   bits  8- 9  layout: 0 until Go 1.24, 1 since Go 1.25
+ *   bits 10-13  a register, or the index of a word of the frame
+ *   bit  14     rbp is saved below the return address
+ * The offset is that of the pointer to the goroutine (g) from the thread pointer. BPF takes the way
+ * only where g, its thread (m) and the thread's other goroutines point to each other.
+ */
+enum go_switch {
+	GO_SWITCH_SYSTEM,      /* the goroutine waits in this very function */
+	GO_SWITCH_GROW,	       /* it waits behind its call of this function */
+	GO_SWITCH_LEAVE,       /* the same, unless the thread has left it for another goroutine */
+	GO_SWITCH_CGO,	       /* it waits in this function for C; the frame has its place */
+	GO_SWITCH_CALLBACK,    /* C waits in this function, on the thread's stack */
+	GO_SWITCH_KEPT,	       /* a register has the stack pointer */
+	GO_SWITCH_ENTER,       /* on the stack of a goroutine that is about to go on */
+	GO_SWITCH_INTERRUPTED, /* no switch: the return address is an interrupted pc */
+};
+#define GO_SWITCH_OPERANDS(distance, layout, operand, saved) \
+	((distance) | (layout) << 8 | (operand) << 10 | (u32)(saved) << 14)
+#define GO_SWITCH_DISTANCE_MAX 255u
+#define GO_THREAD_LOCAL_MAX    4096u /* bytes below the thread pointer */
+/* Offset of curg in struct m, of layouts 0 and 1. */
+#define GO_CURRENT_116 192
+#define GO_CURRENT_125 184
 
 /* The parts of a wide rule: 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
 #define RULE_WIDE_SAME	  ((s32)0x80000000) /* save[i]: the register keeps its value */
@@ -152,8 +181,8 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  *
  * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
  * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. Last comes a
- * struct thread_context, where PROCESS_SLOT_CONTEXT says so. A block is 64-byte aligned and within
- * one segment.
+ * struct thread_context, where PROCESS_SLOT_CONTEXT or PROCESS_SLOT_LABELS say so. A block is
+ * 64-byte aligned and within one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
@@ -181,7 +210,7 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * The place of a process's block: open addressing, linear probing from process_slot_hash(pid).
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
- *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flags (2 bits) | version << 39
+ *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flags (3 bits) | version << 40
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
  * key, block, key. Within one key, the worker replaces `block` by one store. The version changes
  * whenever an address of the process changes its meaning; a new mapping does not change the
@@ -203,10 +232,12 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * cut_no_room, and so is an address in a pending mapping.
  */
 #define PROCESS_SLOT_INCOMPLETE (1ull << 37)
-#define PROCESS_SLOT_CONTEXT	(1ull << 38) /* the block has a struct thread_context */
+/* The block has a struct thread_context, with a root; with the place of Go's labels. */
+#define PROCESS_SLOT_CONTEXT (1ull << 38)
+#define PROCESS_SLOT_LABELS  (1ull << 39)
 
-#define PROCESS_SLOT_VERSION_SHIFT 39 /* 25 bits */
-#define PROCESS_SLOT_VERSION_MAX   ((1u << 25) - 1)
+#define PROCESS_SLOT_VERSION_SHIFT 40 /* 24 bits */
+#define PROCESS_SLOT_VERSION_MAX   ((1u << 24) - 1)
 #define PROCESS_SLOT_GONE	   (~0ull)
 #define PROCESS_PID_BITS	   22u
 #define PROCESS_PID_MAX		   ((1u << PROCESS_PID_BITS) - 1)
@@ -293,13 +324,55 @@ struct runtime_root {
  * thread-local variable, and from there to a record. A record begins with 16 bytes of a trace, 8
  * bytes of a span, and a byte that is 1. Where the ids are 0 or that byte is not 1, there is none.
  */
+enum go_labels_form {
+	GO_LABELS_NONE,
+	GO_LABELS_MAP, /* a pointer to a map of strings (Go 1.23 and older: struct hmap) */
+	GO_LABELS_LIST /* a slice of pairs of strings */
+};
+/*
+ * Where a goroutine has its labels (runtime/pprof) and its number. Offsets in struct g, but for
+ * `current`, of curg in struct m.
+ */
+struct go_labels {
+	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: no Go */
+	u16 current;
+	u16 labels;
+	u16 number;
+	u16 form; /* enum go_labels_form */
+	u32 pad;
+};
 struct thread_context {
-	struct runtime_root root; /* `pc` is an address */
-	u64 pad[4];
+	struct runtime_root root; /* `pc` is an address; RUNTIME_AT_NOTHING: no context */
+	struct go_labels go;
+	u64 pad[2];
 };
 _Static_assert(sizeof(struct thread_context) == 64, "one cache line");
 #define CONTEXT_RECORD_BYTES 25u
 #define CONTEXT_WORDS	     3u /* of a trace, 2, and of a span, as bytes lie in memory */
+
+/*
+ * A sample's labels of a goroutine: a word with its number, and GO_LABEL_WORDS for each label. The
+ * first of these is the bytes of the key and of the value, in 8 bits each. GO_LABEL_CUT and
+ * GO_VALUE_CUT say that the text was longer. The key follows, and then the value.
+ */
+#define GO_LABELS_MAX	16u
+#define GO_LABEL_BYTES	64u
+#define GO_LABEL_WORDS	(1u + 2 * GO_LABEL_BYTES / 8)
+#define GO_LABELS_WORDS (1u + GO_LABELS_MAX * GO_LABEL_WORDS)
+#define GO_LABEL_CUT	(1ull << 16)
+#define GO_VALUE_CUT	(1ull << 17)
+
+enum labels_result {
+	LABELS_NOT_WANTED,
+	LABELS_NOT_GRANTED,
+	LABELS_DENIED,
+	LABELS_OVERDRAWN,
+	LABELS_NOT_NOW,
+	LABELS_NO_GOROUTINE, /* the thread runs none */
+	LABELS_CUT,	     /* taken, without some labels */
+	LABELS_TAKEN
+};
+#define LABELS_RESULTS (LABELS_TAKEN + 1)
 
 /* The fate of a sample's context. BPF has looked for one from CONTEXT_NONE on. */
 enum context_result {
@@ -552,7 +625,7 @@ _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 #define RECORD_KERNEL_FRAMES_MAX 127u
 #endif
 #ifndef RECORD_BYTES_MAX
-#define RECORD_BYTES_MAX 27776u
+#define RECORD_BYTES_MAX 29952u
 #endif
 #ifndef RECORD_RUNTIME_WORDS_MAX
 #define RECORD_RUNTIME_WORDS_MAX 2304u
@@ -589,22 +662,26 @@ struct record {
 	u16 runtime_words;
 	u8 runtime; /* enum runtime_result */
 	u8 context; /* enum context_result */
-	u8 pad[4];
+	u16 label_words;
+	u8 labels; /* enum labels_result */
+	u8 pad;
 	/*
 	 * u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words];
-	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]
+	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]; u64 labels[label_words]
 	 */
 };
 _Static_assert(sizeof(struct record) == 64, "record head");
-#define RECORD_WORDS_MAX \
-	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS)
+#define RECORD_WORDS_MAX                                                                           \
+	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS + \
+	 GO_LABELS_WORDS)
 _Static_assert(sizeof(struct record) + 8 * RECORD_WORDS_MAX <= RECORD_BYTES_MAX,
 	       "a full record fits");
 
 /* Returns the number of words behind the head. */
 static inline u64 record_words(const struct record *record)
 {
-	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words;
+	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words +
+		    record->label_words;
 
 	return record->context == CONTEXT_TAKEN ? words + CONTEXT_WORDS : words;
 }

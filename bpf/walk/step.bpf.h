@@ -11,7 +11,7 @@
  *   walk_cache()                   the rule caches, or NULL
  *   walk_clock()                   CLOCK_MONOTONIC, ns
  *   walk_emit(walk, frame)         stores frame number walk->frames; 0 when stored
- * and what bpf/walk/runtime.bpf.h names.
+ * and what bpf/walk/runtime.bpf.h and bpf/walk/go.bpf.h name.
  */
 #ifndef KEYHOLE_BPF_WALK_STEP_BPF_H
 #define KEYHOLE_BPF_WALK_STEP_BPF_H
@@ -19,6 +19,7 @@
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
+#include "bpf/walk/go.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -414,10 +415,12 @@ GLOBAL int walk_step(void)
 
 	if (kind == RULE_END)
 		return walk_end(walk, REASON_end_root);
-	if (kind == RULE_NONE)
+	if (kind == RULE_NONE || (kind == RULE_SWITCH && !walk_may_switch()))
 		return walk_fallback();
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
+	if (kind == RULE_SWITCH)
+		return go_switch();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)

@@ -117,6 +117,37 @@ static void test_publisher__block_reads_back(void **state)
 	}
 }
 
+/* A Go program's labels have a place behind the entries, with a context or without. */
+static void test_publisher__labels_of_goroutines(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {0};
+	struct object object = {.state = OBJECT_READY,
+				.segments = &text,
+				.segment_count = 1,
+				.table = &table,
+				.go = {.thread_local_at = -8, .labels = 352}};
+	struct mappings *mappings = make(3, &object);
+	const struct thread_context *context;
+	u64 block;
+
+	(void)state;
+	object.context = (struct runtime_root){.start = RUNTIME_AT_NOTHING};
+	assert_int_equal(publisher_build(publisher, mappings, 1), 1);
+	assert_int_equal(publisher_publish(publisher, 3, 9, mappings), 0);
+	block = find(3, 9);
+	assert_true(block & PROCESS_SLOT_LABELS);
+	assert_false(block & PROCESS_SLOT_CONTEXT);
+	assert_int_equal(process_slot_version(block), mappings->version);
+	context = (const struct thread_context *)entry(block, 3);
+	assert_int_equal(context->root.start, RUNTIME_AT_NOTHING);
+	assert_int_equal(context->go.thread_local_at, -8);
+	assert_int_equal(context->go.labels, 352);
+	publisher_release(publisher, mappings, 3);
+	mappings_free(mappings);
+}
+
 /* The first object that publishes contexts says where, behind the entries. */
 static void test_publisher__context_of_threads(void **state)
 {
@@ -148,6 +179,7 @@ static void test_publisher__context_of_threads(void **state)
 		assert_int_equal(context->root.start, RUNTIME_AT_DESCRIPTOR);
 		assert_int_equal(context->root.pc, 0x402000 + entry(block, 0)->bias);
 		assert_int_equal(context->root.steps, 1);
+		assert_int_equal(context->go.thread_local_at, 0);
 		publisher_release(publisher, mappings, count);
 		mappings_free(mappings);
 	}
@@ -443,6 +475,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_publisher__block_reads_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__context_of_threads, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__labels_of_goroutines, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_publisher__mapping_has_the_bias_of_its_own_segment, setup, teardown),

@@ -22,7 +22,7 @@ struct block {
 	unsigned int references;
 	uint32_t word, words, count;
 	uint32_t version; /* of the mappings it was made of */
-	bool has_context; /* behind the entries */
+	u64 has;	  /* PROCESS_SLOT_CONTEXT, PROCESS_SLOT_LABELS: behind the entries */
 };
 
 struct publisher {
@@ -147,9 +147,9 @@ static void set_maker(const struct mapping *mapping, const struct makers *makers
 
 /*
  * Finds where threads have their context. Where several objects have the variable, the dynamic
- * linker gives all of them that of one. Returns false: there is none.
+ * linker gives all of them that of one. Returns whether there is one.
  */
-static bool find_context(const struct mappings *mappings, struct thread_context *ret_context)
+static bool find_root(const struct mappings *mappings, struct runtime_root *ret_root)
 {
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
@@ -159,11 +159,38 @@ static bool find_context(const struct mappings *mappings, struct thread_context 
 		if (!object || object->state < OBJECT_READY ||
 		    object->context.start == RUNTIME_AT_NOTHING || !publisher_bias(mapping, &bias))
 			continue;
-		*ret_context = (struct thread_context){.root = object->context};
-		ret_context->root.pc += bias;
+		*ret_root = object->context;
+		ret_root->pc += bias;
 		return true;
 	}
 	return false;
+}
+
+/* Finds where goroutines have their labels. A program has one runtime of Go. */
+static bool find_labels(const struct mappings *mappings, struct go_labels *ret_labels)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (!object || object->state < OBJECT_READY || object->go.thread_local_at == 0)
+			continue;
+		*ret_labels = object->go;
+		return true;
+	}
+	return false;
+}
+
+/* Returns the flags of what was found. */
+static u64 find_context(const struct mappings *mappings, struct thread_context *ret_context)
+{
+	u64 found = 0;
+
+	*ret_context = (struct thread_context){.root = {.start = RUNTIME_AT_NOTHING}};
+	if (find_root(mappings, &ret_context->root))
+		found |= PROCESS_SLOT_CONTEXT;
+	if (find_labels(mappings, &ret_context->go))
+		found |= PROCESS_SLOT_LABELS;
+	return found;
 }
 
 /* Returns the words of the start addresses, padded to an entry. */
@@ -210,9 +237,9 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 	block->references = 1;
 	block->count = count;
 	block->version = mappings->version;
-	block->has_context = find_context(mappings, &context);
+	block->has = find_context(mappings, &context);
 	block->words = mappings_words(count);
-	if (block->has_context)
+	if (block->has)
 		block->words += sizeof(context) / sizeof(u32);
 	if (block->words == 0)
 		block->words = SEGMENTS_ALIGN;
@@ -221,7 +248,7 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 		free(block);
 		return NULL;
 	}
-	if (block->has_context)
+	if (block->has)
 		memcpy(segments_at(publisher->segments, block->word) + mappings_words(count),
 		       &context, sizeof(context));
 	return block;
@@ -348,8 +375,7 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 
 	if (!block)
 		return -ENOENT;
-	if (block->has_context)
-		flags |= PROCESS_SLOT_CONTEXT;
+	flags |= block->has;
 	return put(publisher, pid, generation,
 		   process_slot_block(block->word, block->count, block->version) | flags);
 }
