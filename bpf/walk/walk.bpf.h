@@ -145,7 +145,7 @@ struct runtime_list {
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
-	u64 end; /* RUNTIME_ARRAY: the outermost frame */
+	u64 end; /* RUNTIME_ARRAY: the outermost frame; RUNTIME_CONTROL: where the frames end */
 	/*
 	 * RUNTIME_ARRAY: of the innermost frame, until it is taken. RUNTIME_STACKED: of the next
 	 * frame; 0: its native frame has it
@@ -185,6 +185,8 @@ struct runtime_list {
 	u64 generator; /* of the last frame */
 	u64 outermost; /* that waits for it; 0: none */
 	u64 behind;    /* the frame behind that of `outermost` */
+	/* RUNTIME_CONTROL: addresses of parts of the code that is told of now, and bytes */
+	u64 label, path, lines, lines_bytes, table;
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */

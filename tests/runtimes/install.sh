@@ -154,7 +154,21 @@ php() {
 	debian "php$1" "$2" $packages
 }
 
-# layouts.sh and php_layout.sh have use for the functions alone.
+# versions of Ruby, with their suites
+rubies='2.7=bullseye 3.1=bookworm 3.3=trixie 3.4=experimental'
+
+# For ruby_layout.sh: versions, suites, sources, and what differs in these
+ruby_sources='2.7 bullseye 2.7.4 -DCLASSES="internal.h" -DTEXT=as.ary -DLINE_BYTES=8
+3.1 bookworm 3.1.2 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=8
+3.3 trixie 3.3.8 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
+3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
+
+# ruby VERSION SUITE: program and headers
+ruby() {
+	debian "ruby-$2" "$2" "ruby$1" "ruby$1-dev"
+}
+
+# layouts.sh, php_layout.sh and ruby_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 # ---- what runs ----

@@ -16,6 +16,7 @@
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/php_layout.h"
+#include "worker/runtime/ruby_layout.h"
 #include "worker/runtime/told.h"
 
 struct image;
@@ -51,6 +52,7 @@ struct runtime_setup {
 		struct lua_layout lua;
 		struct luajit_layout luajit;
 		struct php_layout php;
+		struct ruby_layout ruby;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
