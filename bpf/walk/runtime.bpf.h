@@ -488,6 +488,8 @@ INLINE u32 runtime_code_bytes(const struct runtime_config *config)
 	for (u32 i = 0; i < 4; i++)
 		if (config->fingerprint[i] > last)
 			last = config->fingerprint[i];
+	if (config->flags & RUNTIME_CONTROL && config->control.table > last)
+		last = config->control.table;
 	return last + 8;
 }
 

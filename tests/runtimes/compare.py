@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/report.py, calls.lua or hosted.py, PY_SPY in the raw format. Prints a row of figures,
-and what disagrees. Ends with 1 below a bound.
+PROFILE is of pprof, REPORT of workloads/report.py, calls.lua, calls.rb or hosted.py, PY_SPY in the raw format. Prints a
+row of figures, and what disagrees. Ends with 1 below a bound.
 """
 
 import collections
@@ -22,8 +22,9 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
+RUBY_MAPPING = "[ruby]"
+SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -57,6 +58,26 @@ def frames_of(profile, sample, called):
             name = lua_name(function, sample["values"][0], called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
+
+
+def as_ruby(frames, version):
+    """Returns functions of Ruby as its own stacks have them.
+
+    What Ruby has in Ruby counts as a function in C. From 3.4 on, the rest of a function beside a rescue is left out.
+    """
+    left = []
+    for frame in reversed(frames):
+        if frame.file.startswith("<internal:"):
+            frame = Frame(frame.name, "", 0)
+        if left and left[-1] is None:
+            left[-1] = frame._replace(name=frame.name, line=rescue_line)
+            continue
+        if version >= (3, 4) and frame.name.startswith(("rescue in ", "ensure in ")):
+            rescue_line = frame.line
+            left.append(None)
+            continue
+        left.append(frame)
+    return [frame for frame in reversed(left) if frame]
 
 
 def is_closure(name):
@@ -256,6 +277,8 @@ def main():
         if report.get("shares"):
             frames = [Frame(CLOSURE, report["files"][0], frame.line) if is_closure(frame.name) else frame
                       for frame in frames]
+        if report.get("ruby"):
+            frames = as_ruby(frames, tuple(map(int, report["version"].split(".")[:2])))
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:

@@ -299,6 +299,12 @@ for pair in $phps; do
 	done
 done
 
+for pair in $rubies; do
+	version=${pair%=*} suite=${pair#*=}
+	get ruby $version $suite
+	have "ruby$version of $suite" "$tree" calls.rb "/usr/bin/ruby$version"
+done
+
 # ---- programs that name the code that they make ----
 
 # on_path NAME WORKLOAD PROGRAM OPTION...
