@@ -542,8 +542,11 @@ struct runtime_control {
 	 */
 	u16 class_name, class_object, class_flags;
 	u32 class_mask;
+	/* In code: the object of the code around it, whose name evaluated code has; 0: not asked */
+	u16 parent;
 	u32 single_mask; /* flag in the first word of a class that is of one object alone */
 };
+#define CONTROL_EVALUATED 6u /* the first u32 of code that eval() runs, in all versions */
 /* What a class in an event is */
 enum control_class {
 	CONTROL_NO_CLASS,

@@ -165,6 +165,27 @@ GLOBAL u64 control_owner(u64 environment)
 
 /* ---- telling ---- */
 
+/* Returns the text of the name of code. Evaluated code has the name of that around it. */
+INLINE u64 control_label(struct runtime_list *list, u64 code)
+{
+	const struct runtime_config *config = &list->config;
+
+	if (!config->control.parent)
+		return runtime_u64(list, config->part[1]);
+	NOT_UNROLLED
+	for (u32 i = 0; i < CONTROL_ENVIRONMENTS; i++) {
+		if (runtime_read_word(code))
+			return 0;
+		if ((u32)list->word != CONTROL_EVALUATED)
+			break;
+		if (runtime_read_word(code + config->control.parent) ||
+		    runtime_read_word(list->word + config->object_code))
+			return 0;
+		code = list->word;
+	}
+	return runtime_read_word(code + config->part[1]) ? 0 : list->word;
+}
+
 /*
  * Tells of a function, whose code's bytes, or method's, are in list->memory. number: of the name of
  * a function in C, or 0. class: 0: none
@@ -183,7 +204,7 @@ GLOBAL int control_tell(u64 code, u64 fingerprint, u64 number, u64 class)
 	if (number) {
 		label = control_name(list, number);
 	} else {
-		label = runtime_u64(list, config->part[1]);
+		label = control_label(list, code);
 		list->path = control_text(runtime_u64(list, config->part[2]));
 		list->lines = runtime_u64(list, config->part[3]);
 		list->table = runtime_u64(list, config->control.table);

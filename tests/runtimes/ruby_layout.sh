@@ -36,6 +36,7 @@ _Static_assert(VM_FRAME_MAGIC_CFUNC == 0x55550001 && VM_FRAME_MAGIC_IFUNC == 0x6
 _Static_assert(VM_FRAME_MAGIC_MASK == 0x7fff0001 && VM_FRAME_FLAG_FINISH == 0x20, "flags");
 _Static_assert(VM_ENV_FLAG_LOCAL == 2 && VM_ENV_DATA_INDEX_FLAGS == 0, "environments");
 _Static_assert(VM_ENV_DATA_INDEX_ME_CREF == -2 && VM_ENV_DATA_INDEX_SPECVAL == -1, "environments");
+_Static_assert(ISEQ_TYPE_EVAL == 6, "code");
 _Static_assert(T_CLASS == 2 && T_MODULE == 3 && T_STRING == 5 && T_ARRAY == 7 && T_IMEMO == 0x1a, "types");
 _Static_assert(imemo_svar == 2 && imemo_ment == 6 && imemo_iseq == 7 && FL_USHIFT == 12, "types");
 _Static_assert(RSTRING_NOEMBED == 1 << 13 && RARRAY_EMBED_FLAG == 1 << 13, "flags");
@@ -85,6 +86,11 @@ int main(void)
 	AT(code_label, body, location.label)
 	AT(code_first_line, body, location.first_lineno)
 	ROW(code_line_bytes, sizeof(((body *)0)->location.first_lineno))
+#if RUBY_API_VERSION_CODE >= 30400
+	AT(code_parent, body, parent_iseq)
+#else
+	NOT(code_parent)
+#endif
 	AT(code_lines, body, insns_info.body)
 	AT(code_line_table, body, insns_info.succ_index_table)
 	AT(code_line_count, body, insns_info.size)

@@ -52,11 +52,12 @@ static void set_code(struct runtime_config *config, const struct ruby_layout *la
 	config->control.table = layout->code_line_table;
 }
 
-/* Ruby itself names classes from 3.4 on. */
+/* From 3.4 on, Ruby itself names classes, and evaluated code after that around it. */
 static void set_classes(struct runtime_config *config, const struct ruby_layout *layout)
 {
 	if (layout->class_name == RUBY_NONE)
 		return;
+	config->control.parent = layout->code_parent;
 	config->control.class_name = layout->class_name;
 	config->control.class_object = layout->class_object;
 	config->control.class_flags = layout->class_flags;

@@ -367,7 +367,7 @@ def run(report)
       Thread.current.thread_variable_set(:slowly, false)
       Observer.write(report)
     end
-    GC.compact if GC.respond_to?(:compact) && round % 100 == 0
+    GC.compact if GC.respond_to?(:compact) && round % 500 == 1
   end
 end
 
