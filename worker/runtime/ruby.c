@@ -65,6 +65,14 @@ static void set_classes(struct runtime_config *config, const struct ruby_layout 
 	config->control.single_mask = layout->class_single;
 }
 
+/*
+ * YJIT's code is called by vm_exec() or the loop. At first it pushes r13, r12 and rbx, and then
+ * nothing more: yjit_entry_prologue() in 3.1, gen_entry_prologue() from 3.2 on. Code of one function
+ * jumps to that of another.
+ */
+#define YJIT_CFA   32
+#define YJIT_SLOTS (3u << 4 | 2u << 8 | 1u << 12) /* rbx, r12, r13 */
+
 static int set_root(struct image *image, const struct exported *exported,
 		    struct runtime_config *config, const struct ruby_layout *layout)
 {
@@ -99,6 +107,8 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	set_frames(&setup.config, layout);
 	set_code(&setup.config, layout);
 	set_classes(&setup.config, layout);
+	if (ruby_image_compiles(image))
+		setup.own_rule = RULE_MAKE(RULE_SP, 0, YJIT_SLOTS, YJIT_CFA, RULE_FLAG_DERIVED);
 	setup.config.control.names = ruby_image_names(image, &exported);
 	r = ruby_image_loop(image, &exported, setup.loop);
 	if (r == 0)

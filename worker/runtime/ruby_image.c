@@ -128,6 +128,18 @@ uint32_t ruby_image_names(struct image *image, const struct exported *exported)
 	return 0;
 }
 
+/* ---- the compiler ---- */
+
+/* ruby.c: a variable of the environment that builds without YJIT do not ask for */
+bool ruby_image_compiles(struct image *image)
+{
+	static const char variable[] = "RUBY_YJIT_ENABLE";
+	struct image_bytes texts;
+
+	return image_section(image, ".rodata", &texts) == 0 &&
+	       memmem(texts.bytes, texts.size, variable, sizeof(variable)) != NULL;
+}
+
 /* ---- the loop ---- */
 
 int ruby_image_loop(struct image *image, const struct exported *exported,

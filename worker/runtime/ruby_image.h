@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_WORKER_RUNTIME_RUBY_IMAGE_H
 #define KEYHOLE_WORKER_RUNTIME_RUBY_IMAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "worker/runtime/runtime.h"
@@ -20,6 +21,8 @@ int ruby_image_root(struct image *image, const struct exported *exported, uint16
 		    struct runtime_root *ret_root, bool *ret_has_lock);
 /* Returns the address of the variable that leads to the names of functions in C, or 0. */
 uint32_t ruby_image_names(struct image *image, const struct exported *exported);
+/* Returns whether YJIT is a part of the image. */
+bool ruby_image_compiles(struct image *image);
 /* Finds the code of vm_exec(), whose frame each activation has. -ENOMEM also. */
 int ruby_image_loop(struct image *image, const struct exported *exported,
 		    struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);

@@ -47,6 +47,7 @@ struct runtime_setup {
 	 */
 	bool makes_in_loop;
 	u64 made_rule;
+	u64 own_rule; /* of code that the runtime makes in memory of one process; 0: unknown */
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;

@@ -337,7 +337,8 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (scripts->owner) {
 		scripts->runtime = scripts->owner->runtime;
 		scripts->by_group = scripts->owner->setup->has_groups;
-		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED;
+		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED ||
+				      scripts->owner->setup->own_rule;
 	} else {
 		scripts->runtime = any_runtime(process);
 	}
