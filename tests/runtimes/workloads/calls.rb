@@ -6,6 +6,10 @@
 # JSON: stacks, outermost function first; calls, as (caller, file, line, called function); lines of each function. Then
 # REPORT.ready is there. A TracePoint would end the use of code that was compiled. Runs in Ruby 2.7 and later.
 
+require 'rbconfig'
+require 'zlib'
+
+Warning[:experimental] = false # ractors
 ROUNDS = 3
 BURN = 2000
 DEPTH = 60
@@ -87,24 +91,31 @@ module Observer
     @trace.disable
   end
 
-  # A ractor has no TracePoint of another one.
-  def self.add_ractor
-    block, burn = @ractor
-    @stacks[[[block, FILE]]] = @stacks[[[block, FILE], [burn, FILE]]] = true
-    (@lines[[block, FILE]] ||= {})[RACTOR] = true
-    @calls[[block, FILE, RACTOR, burn]] = true
+  # As Ruby names a method of all objects
+  def self.full(name)
+    RUBY_VERSION < '3.4' ? name : "Object##{name}"
   end
 
-  def self.ractor(block, burn)
-    @ractor = [block, burn]
+  # A ractor has no TracePoint of another one: its block calls burn() as others do.
+  def self.add_ractor
+    block = ["block in #{full('by_ractor')}", FILE]
+    burn = [full('burn'), FILE]
+    @stacks.keys.each do |stack|
+      at = stack.index(burn)
+      @stacks[[block] + stack[at..-1]] = true if at
+    end
+    @stacks[[block]] = true
+    @lines[block] = { RACTOR => true }
+    @calls[[*block, RACTOR, burn[0]]] = true
   end
 
   def self.write(report)
-    add_ractor if @ractor
+    add_ractor
     File.write(report + '.new', encode(
       version: RUBY_VERSION, stacks: @stacks.keys, calls: @calls.keys,
       lines: @lines.map { |(name, file), lines| [name, file, lines.keys.sort] },
-      proven: 97, ruby: 1, files: [FILE, EVALUATED]
+      proven: 97, ruby: 1, files: [FILE, EVALUATED],
+      orders: [[full('in_extension'), [full('by_extension'), 'zlib.so', "block in #{full('by_extension')}"]]]
     ))
     File.rename(report + '.new', report)
   end
@@ -344,6 +355,24 @@ def by_ractor
   end.take
 end
 
+def in_extension
+  r = burn
+  i = 0
+  while i < (Observer.on? ? 1 : 10 * BURN)
+    i += 1
+  end
+  r
+end
+
+# Functions of C call the block, those of the extension among them.
+def by_extension
+  deflate = Zlib::Deflate.new
+  deflate.deflate('x', Zlib::FINISH) do |chunk|
+    in_extension
+  end
+  deflate.close
+end
+
 def work
   by_methods
   by_names
@@ -354,6 +383,8 @@ def work
   by_evaluation
   by_fiber
   by_thread
+  by_ractor unless Observer.on?
+  by_extension
 end
 
 def run(report)
