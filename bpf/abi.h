@@ -173,7 +173,7 @@ struct mapping_entry {
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
 	u64 rule;	/* of all code of a mapping without a table */
-	u32 pad[2];
+	u64 framed_rule; /* instead, where the caller's rbp is at the return address's place by `rule` */
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 

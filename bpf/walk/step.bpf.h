@@ -81,6 +81,20 @@ INLINE int walk_narrow(const struct walk *walk, u64 address, u64 *range)
 }
 
 /*
+ * Returns the rule of a mapping without a table. The code may have frame pointers or not: an option
+ * of the runtime decides that for all of it.
+ */
+INLINE u64 walk_mapping_rule(struct walk *walk)
+{
+	u64 sp = walk->reg[REG_RSP], rule = walk->mapping_rule;
+
+	if (!walk->mapping_framed_rule || walk_read_word(sp + rule_offset(rule) - 8) ||
+	    walk->word - sp >= WALK_REACH)
+		return rule;
+	return walk->mapping_framed_rule;
+}
+
+/*
  * Finds walk->rule in the caches or the tables. address: walk->address, or for a return address the
  * byte before, which is part of the call. Returns 0, or the reason why there is no rule.
  */
@@ -120,7 +134,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	u64 range = 63;
 	u32 reason;
 
-	walk->rule = walk->mapping_rule;
+	walk->rule = walk_mapping_rule(walk);
 	if (walk->mapping_flags & MAPPING_HAS_TABLE)
 		range = table_find_rule(address - walk->bias);
 	if (range > 4095)

@@ -232,7 +232,7 @@ struct walk {
 	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags, mapping_runtime;
-	u64 mapping_rule;
+	u64 mapping_rule, mapping_framed_rule;
 
 	u64 code_start, code_end; /* the last executable area that the kernel named */
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */

@@ -108,11 +108,11 @@ bool publisher_waits(const struct mappings *mappings)
 
 /* The runtimes that make code while a program runs. */
 struct makers {
-	struct mapping_entry entry; /* of the one whose config the walk needs for such code */
-	u64 rule;		    /* of the code in shared memory */
-	u64 own_rule;		    /* of the code in other memory */
-	bool may_come;		    /* a rule, of an object that is not ready */
-	bool own_may_come;	    /* the same, of one that is named as such a runtime */
+	struct mapping_entry entry;    /* of the one whose config the walk needs for such code */
+	u64 rule;		       /* of the code in shared memory */
+	u64 own_rule, own_framed_rule; /* of the code in other memory */
+	bool may_come;		       /* a rule, of an object that is not ready */
+	bool own_may_come;	       /* the same, of one that is named as such a runtime */
 };
 
 static const char *base_name(const char *path)
@@ -149,8 +149,10 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			continue;
 		if (object->setup->made_rule && !ret_makers->rule)
 			ret_makers->rule = object->setup->made_rule;
-		if (object->setup->own_rule && !ret_makers->own_rule)
+		if (object->setup->own_rule && !ret_makers->own_rule) {
 			ret_makers->own_rule = object->setup->own_rule;
+			ret_makers->own_framed_rule = object->setup->own_framed_rule;
+		}
 		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
 			publisher_entry(mapping, &ret_makers->entry);
 	}
@@ -164,7 +166,11 @@ static void set_maker(const struct mapping *mapping, const struct makers *makers
 		return;
 	entry->runtime = makers->entry.runtime;
 	entry->bias = makers->entry.bias;
-	entry->rule = mapping->is_shared ? makers->rule : makers->own_rule;
+	entry->rule = makers->rule;
+	if (!mapping->is_shared) {
+		entry->rule = makers->own_rule;
+		entry->framed_rule = makers->own_framed_rule;
+	}
 	/* BPF keeps what it has found out of code that is not pending */
 	if (!entry->rule && (mapping->is_shared ? makers->may_come : makers->own_may_come))
 		entry->flags |= MAPPING_PENDING;

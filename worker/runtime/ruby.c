@@ -72,6 +72,18 @@ static void set_classes(struct runtime_config *config, const struct ruby_layout 
  */
 #define YJIT_CFA   32
 #define YJIT_SLOTS (3u << 4 | 2u << 8 | 1u << 12) /* rbx, r12, r13 */
+/* With --yjit-perf, from 3.3 on, it pushes rbp twice before that: rbp points to the first one. */
+#define YJIT_FRAMED_SINCE (3u << 24 | 3u << 16)
+#define YJIT_FRAMED_CFA	  16
+#define YJIT_FRAMED_SLOTS (1u | 5u << 4 | 4u << 8 | 3u << 12)
+
+static void set_compiled(struct runtime_setup *setup)
+{
+	setup->own_rule = RULE_MAKE(RULE_SP, 0, YJIT_SLOTS, YJIT_CFA, RULE_FLAG_DERIVED);
+	if (setup->version >= YJIT_FRAMED_SINCE)
+		setup->own_framed_rule = RULE_MAKE(RULE_BP, 0, YJIT_FRAMED_SLOTS, YJIT_FRAMED_CFA,
+						   RULE_FLAG_DERIVED);
+}
 
 static int set_root(struct image *image, const struct exported *exported,
 		    struct runtime_config *config, const struct ruby_layout *layout)
@@ -108,7 +120,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	set_code(&setup.config, layout);
 	set_classes(&setup.config, layout);
 	if (ruby_image_compiles(image))
-		setup.own_rule = RULE_MAKE(RULE_SP, 0, YJIT_SLOTS, YJIT_CFA, RULE_FLAG_DERIVED);
+		set_compiled(&setup);
 	setup.config.control.names = ruby_image_names(image, &exported);
 	r = ruby_image_loop(image, &exported, setup.loop);
 	if (r == 0)

@@ -47,7 +47,8 @@ struct runtime_setup {
 	 */
 	bool makes_in_loop;
 	u64 made_rule;
-	u64 own_rule; /* of code that the runtime makes in memory of one process; 0: unknown */
+	/* Of code that the runtime makes in memory of one process, as in struct mapping_entry */
+	u64 own_rule, own_framed_rule;
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;
