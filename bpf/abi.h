@@ -173,7 +173,8 @@ struct mapping_entry {
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
 	u64 rule;	/* of all code of a mapping without a table */
-	u64 framed_rule; /* instead, where the caller's rbp is at the return address's place by `rule` */
+	/* Instead of `rule`, where the word below the CFA of that rule is a stack address */
+	u64 framed_rule;
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
@@ -498,9 +499,9 @@ struct runtime_owner {
  * of the stack of values. The root's last step starts at a context, which begins with the stack's
  * address and the number of its values. The slots of a stack have 8 bytes.
  *
- * A frame has an environment. The slot at its address has flags (enum control_flag). The slots below
- * are that of the environment around it, and that of the method. A frame of a program has an object,
- * which leads to code. A frame of a function in C has a method, which has a definition. The
+ * A frame has an environment. The slot at its address has flags (enum control_flag). The slots
+ * below are that of the environment around it, and that of the method. A frame of a program has an
+ * object, which leads to code. A frame of a function in C has a method, which has a definition. The
  * definition has the number of a name.
  */
 #define RUNTIME_CONTROL 32768u
@@ -537,8 +538,8 @@ struct runtime_control {
 	u16 table; /* in code: an array that leads from instructions to elements of the last part */
 	/*
 	 * Functions that have another class are different functions, and the event has the name of
-	 * the class. Offsets in a class: its name; the object of which it is the only class; a word
-	 * of flags, in which `class_mask` says that the name is for good. 0: no such difference
+	 * the class. 0: no such difference. Offsets in a class: its name; the object of which it is
+	 * the only class; a word of flags. There `class_mask` says that the name is for good.
 	 */
 	u16 class_name, class_object, class_flags;
 	u32 class_mask;
@@ -547,7 +548,7 @@ struct runtime_control {
 	u32 single_mask; /* flag in the first word of a class that is of one object alone */
 };
 #define CONTROL_EVALUATED 6u /* the first u32 of code that eval() runs, in all versions */
-/* What a class in an event is */
+/* The class in an event */
 enum control_class {
 	CONTROL_NO_CLASS,
 	CONTROL_OF_OBJECTS, /* the method is one of the class's objects */
@@ -957,7 +958,7 @@ struct event_code {
 	 * instruction that has the index. 0: `name` is the text's
 	 */
 	u64 named; /* RUNTIME_CONTROL: enum control_class */
-	/* RUNTIME_CONTROL: the table's address, how many bytes of it there are, and where in `data` */
+	/* RUNTIME_CONTROL: the address of a table; its bytes, and where they are in `data` */
 	u64 table;
 	u32 table_bytes, table_at;
 	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */

@@ -120,22 +120,27 @@ INLINE void control_class(struct runtime_list *list, u64 class)
 
 /* ---- methods ---- */
 
-/* Returns the method in a slot of an environment, or 0. */
+/* Returns the method in a slot of an environment, or 0: none; RUNTIME_CODE_NONE: not read. */
 INLINE u64 control_method_in(struct runtime_list *list, u64 object)
 {
-	if (runtime_read_word(object))
+	if (!object)
 		return 0;
+	if (runtime_read_word(object))
+		return RUNTIME_CODE_NONE;
 	if ((list->word & CONTROL_INTERNAL_TYPE) == CONTROL_VARIABLES) {
 		if (runtime_read_word(object + 8))
-			return 0;
+			return RUNTIME_CODE_NONE;
 		object = list->word;
-		if (runtime_read_word(object))
-			return 0;
+		if (object && runtime_read_word(object))
+			return RUNTIME_CODE_NONE;
 	}
 	return (list->word & CONTROL_INTERNAL_TYPE) == CONTROL_METHOD ? object : 0;
 }
 
-/* Returns the class of the method that a frame belongs to, or 0: of none, or beyond what is read. */
+/*
+ * Returns the class of the method that a frame belongs to. 0: of none, or beyond what is read.
+ * RUNTIME_CODE_NONE: memory could not be read
+ */
 GLOBAL u64 control_owner(u64 environment)
 {
 	struct walk *walk = walk_state();
@@ -148,16 +153,20 @@ GLOBAL u64 control_owner(u64 environment)
 	NOT_UNROLLED
 	for (u32 i = 0; i < CONTROL_ENVIRONMENTS; i++) {
 		if (runtime_read_slot(walk, environment))
-			return 0;
+			return RUNTIME_CODE_NONE;
 		flags = list->word;
 		if (runtime_read_slot(walk, environment - 2 * CONTROL_BELOW))
-			return 0;
+			return RUNTIME_CODE_NONE;
 		method = control_method_in(list, list->word);
+		if (method > RUNTIME_CODE_NONE &&
+		    !runtime_read_word(method + list->config.control.owner))
+			return list->word;
 		if (method)
-			return runtime_read_word(method + list->config.control.owner) ? 0
-										      : list->word;
-		if (flags & CONTROL_LOCAL || runtime_read_slot(walk, environment - CONTROL_BELOW))
+			return RUNTIME_CODE_NONE;
+		if (flags & CONTROL_LOCAL)
 			return 0;
+		if (runtime_read_slot(walk, environment - CONTROL_BELOW))
+			return RUNTIME_CODE_NONE;
 		environment = list->word & ~3ull;
 	}
 	return 0;
@@ -278,6 +287,8 @@ GLOBAL int control_frame(u64 object, u64 instruction, u64 environment)
 		return RUNTIME_CUT_READ;
 	if (config->control.class_name)
 		class = control_owner(environment);
+	if (class == RUNTIME_CODE_NONE)
+		return RUNTIME_CUT_READ;
 	key = code ^ class;
 	struct runtime_code *known = &list->known[(code >> 5 ^ class >> 3) & (RUNTIME_CODES - 1)];
 

@@ -10,6 +10,7 @@
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
+#include "worker/runtime/ruby.h"
 
 /* ---- lines ---- */
 
@@ -90,6 +91,11 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
 	return 0;
 }
 
+bool memory_image_is_ruby(const struct memory_image *image)
+{
+	return image->config.flags & RUNTIME_CONTROL;
+}
+
 bool memory_image_is_lua(const struct memory_image *image)
 {
 	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24;
@@ -97,7 +103,7 @@ bool memory_image_is_lua(const struct memory_image *image)
 
 bool memory_image_is_luajit(const struct memory_image *image)
 {
-	return image->head.version >> 24 == 2;
+	return image->head.version >> 24 == 2 && !memory_image_is_ruby(image);
 }
 
 /* Builds of the columns of luajit_layout.def. */
@@ -162,6 +168,11 @@ int memory_image_setup(const struct memory_image *image, struct runtime_setup *r
 	if (memory_image_is_luajit(image)) {
 		ret_setup->handler = &luajit_handler;
 		return find_luajit(image, &ret_setup->layout.luajit) < BUILDS ? 0 : -ENOTSUP;
+	}
+	if (memory_image_is_ruby(image)) {
+		ret_setup->handler = &ruby_handler;
+		ret_setup->config.flags = image->config.flags;
+		return ruby_layout_find(image->head.version, &ret_setup->layout.ruby);
 	}
 	ret_setup->handler = &cpython_handler;
 	return find_cpython(image, &ret_setup->layout.cpython);

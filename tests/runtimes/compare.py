@@ -63,7 +63,7 @@ def frames_of(profile, sample, called):
 def as_ruby(frames, version):
     """Returns functions of Ruby as its own stacks have them.
 
-    What Ruby has in Ruby counts as a function in C. From 3.4 on, the rest of a function beside a rescue is left out.
+    A function that Ruby has in Ruby counts as one in C. From 3.4 on, the rest of a function beside a rescue is left out.
     """
     left = []
     for frame in reversed(frames):

@@ -67,8 +67,8 @@ static void set_classes(struct runtime_config *config, const struct ruby_layout 
 
 /*
  * YJIT's code is called by vm_exec() or the loop. At first it pushes r13, r12 and rbx, and then
- * nothing more: yjit_entry_prologue() in 3.1, gen_entry_prologue() from 3.2 on. Code of one function
- * jumps to that of another.
+ * nothing more: yjit_entry_prologue() in 3.1, gen_entry_prologue() from 3.2 on. Code of one
+ * function jumps to that of another.
  */
 #define YJIT_CFA   32
 #define YJIT_SLOTS (3u << 4 | 2u << 8 | 1u << 12) /* rbx, r12, r13 */

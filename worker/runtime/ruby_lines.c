@@ -11,8 +11,9 @@
 
 /*
  * iseq.c, struct succ_index_table, all versions: how many of the code's places begin a new entry up
- * to a place. The first places have numbers of 7 bits, nine in a word. Others are in blocks of 512:
- * a u32, how many there are before; numbers of 9 bits for parts of 64; a bit for each place.
+ * to a place. The first places have numbers of 7 bits, nine in a word. Others are in blocks of 512.
+ * A block has a u32, how many there are before; numbers of 9 bits for parts of 64; a bit for each
+ * place.
  */
 #define FIRST_PLACES 54u
 #define FIRST_IN     9u

@@ -47,7 +47,7 @@ struct runtime_setup {
 	 */
 	bool makes_in_loop;
 	u64 made_rule;
-	/* Of code that the runtime makes in memory of one process, as in struct mapping_entry */
+	/* As in struct mapping_entry: of code that the runtime makes in memory of one process */
 	u64 own_rule, own_framed_rule;
 	union {
 		struct cpython_layout cpython;
