@@ -138,38 +138,48 @@ INLINE u64 control_method_in(struct runtime_list *list, u64 object)
 }
 
 /*
- * Returns the class of the method that a frame belongs to. 0: of none, or beyond what is read.
- * RUNTIME_CODE_NONE: memory could not be read
+ * Returns the class of the method in an environment. 0: none is there, and list->word has the
+ * environment around it, or 0. RUNTIME_CODE_NONE: memory could not be read
  */
-GLOBAL u64 control_owner(u64 environment)
+GLOBAL u64 control_owner_in(u64 environment)
 {
 	struct walk *walk = walk_state();
 
+	if (!walk || runtime_read_slot(walk, environment))
+		return RUNTIME_CODE_NONE;
+	struct runtime_list *list = &walk->list;
+	u64 flags = list->word, method;
+
+	if (runtime_read_slot(walk, environment - 2 * CONTROL_BELOW))
+		return RUNTIME_CODE_NONE;
+	method = control_method_in(list, list->word);
+	if (method > RUNTIME_CODE_NONE && !runtime_read_word(method + list->config.control.owner))
+		return list->word;
+	if (method)
+		return RUNTIME_CODE_NONE;
+	list->word = 0;
+	if (flags & CONTROL_LOCAL)
+		return 0;
+	if (runtime_read_slot(walk, environment - CONTROL_BELOW))
+		return RUNTIME_CODE_NONE;
+	list->word &= ~3ull;
+	return 0;
+}
+
+/* Returns the same of a frame's environment, and of those around it. */
+GLOBAL u64 control_owner(u64 environment)
+{
+	struct walk *walk = walk_state();
+	u64 class = 0;
+
 	if (!walk)
 		return 0;
-	struct runtime_list *list = &walk->list;
-	u64 flags, method;
-
 	NOT_UNROLLED
-	for (u32 i = 0; i < CONTROL_ENVIRONMENTS; i++) {
-		if (runtime_read_slot(walk, environment))
-			return RUNTIME_CODE_NONE;
-		flags = list->word;
-		if (runtime_read_slot(walk, environment - 2 * CONTROL_BELOW))
-			return RUNTIME_CODE_NONE;
-		method = control_method_in(list, list->word);
-		if (method > RUNTIME_CODE_NONE &&
-		    !runtime_read_word(method + list->config.control.owner))
-			return list->word;
-		if (method)
-			return RUNTIME_CODE_NONE;
-		if (flags & CONTROL_LOCAL)
-			return 0;
-		if (runtime_read_slot(walk, environment - CONTROL_BELOW))
-			return RUNTIME_CODE_NONE;
-		environment = list->word & ~3ull;
+	for (u32 i = 0; i < CONTROL_ENVIRONMENTS && environment && !class; i++) {
+		class = control_owner_in(environment);
+		environment = walk->list.word;
 	}
-	return 0;
+	return class;
 }
 
 /* ---- telling ---- */
