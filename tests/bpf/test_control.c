@@ -372,6 +372,23 @@ static void test_control__evaluated_code(void **state)
 	assert_int_equal(host.walk.list.label, 0);
 }
 
+/* coroutine_initialize() gives a new stack this return address. */
+static void test_control__a_fiber_starts_with_no_return_address(void **state)
+{
+	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
+
+	(void)state;
+	WORD(SP + 64 * 2 - 8) = 0;
+	memcpy(build_at(&host.build, word), &config, sizeof(config));
+	EXPECT(cut_zero_return, EXACT(scene.pc), RETURN(1));
+	scene.mapping.runtime = word;
+	EXPECT(end_root, EXACT(scene.pc), RETURN(1));
+	/* code of another runtime */
+	config.flags = 0;
+	memcpy(build_at(&host.build, word), &config, sizeof(config));
+	EXPECT(cut_zero_return, EXACT(scene.pc), RETURN(1));
+}
+
 static void expect_cut(u32 result)
 {
 	walk_list();
@@ -427,6 +444,7 @@ int main(void)
 		TEST(classes),
 		TEST(a_block_has_the_class_around_it),
 		TEST(evaluated_code),
+		TEST(a_fiber_starts_with_no_return_address),
 		TEST(what_cannot_be),
 		TEST(a_list_without_end),
 	};
