@@ -41,8 +41,10 @@ GLOBAL u64 part_address(u32 number, u64 code)
 		return code;
 	if (at == RUNTIME_CODE_NAMES)
 		return list->name;
+	if (list->config.flags & RUNTIME_CONTROL && number == 1)
+		return list->label;
 	if (list->config.flags & RUNTIME_CONTROL)
-		return number == 1 ? list->label : number == 2 ? list->path : list->lines;
+		return number == 2 ? list->path : list->lines;
 	if (list->config.flags & RUNTIME_STACKED)
 		return runtime_reference(list, at);
 	return runtime_u64(list, at);

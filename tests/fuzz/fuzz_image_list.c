@@ -6,7 +6,7 @@
 
 #define READS_FRAME 8u /* of a frame and its border, at most; also of a step of a search */
 #define READS_MORE  64u
-/* Of a control frame, most of which may be none of a function; and for telling of one */
+/* For a control frame, which may be none of a function; for telling of a function */
 #define READS_CONTROL 80u
 #define READS_TELLING 64u
 #define NAMED_MAX     128u

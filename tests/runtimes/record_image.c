@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record_image PID REPORT FOLDER: records a thread of workloads/image.py, image.lua or image.rb. An
- * image has the memory that the walk and the naming read, and what the interpreter said in REPORT-KIND. Both
- * must agree.
+ * image has the memory that the walk and the naming read, and what the interpreter said in
+ * REPORT-KIND. Both must agree.
  * The image is FOLDER/VERSION-KIND. Root.
  */
 #include <errno.h>
