@@ -149,9 +149,12 @@ INLINE int send_event(struct scratch *scratch, u64 code, u64 fingerprint, u64 la
 	event->table = event->table_bytes = event->table_at = 0;
 	if (list->config.flags & RUNTIME_CONTROL) {
 		event->table = list->table;
+		u64 most = BOUND(list->table_bytes > table ? table : list->table_bytes, table + 1);
+
 		event->table_at = CODE_PART_3 + limit - table;
-		event->table_bytes = READ_PART(event->data + CODE_PART_3 + limit - table, table,
-					       table, list->table);
+		if (!bpf_probe_read_user(event->data + CODE_PART_3 + limit - table, most,
+					 (void *)list->table))
+			event->table_bytes = most;
 		if (event->bytes[3] > limit - table)
 			event->bytes[3] = limit - table;
 	}
@@ -175,7 +178,7 @@ INLINE int send_code(struct scratch *scratch, u64 code, u64 fingerprint)
 	u64 last = last_bytes(list, code), family = scratch->sample.family, most = LAST_SHORT;
 
 	if (list->config.flags & RUNTIME_CONTROL)
-		most -= CODE_TABLE_SHORT;
+		most = list->table_bytes > CODE_TABLE_SHORT ? 0 : most - CODE_TABLE_SHORT;
 	if (events_half_full())
 		return 0;
 	if (last <= most)

@@ -23,6 +23,8 @@
 #define CONTROL_ELEMENTS_OUT 32u
 #define CONTROL_TEXT_OUT     24u /* struct RString: the address of bytes that are elsewhere */
 #define CONTROL_BELOW	     8u	 /* a slot */
+/* struct succ_index_table of iseq.c, all versions: so many bytes for so many instructions */
+#define CONTROL_TABLE_BYTES(count) (48 + ((u64)(count) + 457) / 512 * 80)
 
 /* ---- objects ---- */
 
@@ -219,7 +221,7 @@ GLOBAL int control_tell(u64 code, u64 fingerprint, u64 number, u64 class)
 	const struct runtime_config *config = &list->config;
 	u64 label = 0;
 
-	list->path = list->lines = list->table = list->lines_bytes = 0;
+	list->path = list->lines = list->table = list->lines_bytes = list->table_bytes = 0;
 	if (number) {
 		label = control_name(list, number);
 	} else {
@@ -228,6 +230,7 @@ GLOBAL int control_tell(u64 code, u64 fingerprint, u64 number, u64 class)
 		list->lines = runtime_u64(list, config->part[3]);
 		list->table = runtime_u64(list, config->control.table);
 		list->lines_bytes = (u64)runtime_u32(list, config->last_count) * config->last_unit;
+		list->table_bytes = CONTROL_TABLE_BYTES(runtime_u32(list, config->count));
 	}
 	list->label = list->name = control_text(label);
 	list->named = CONTROL_NO_CLASS;

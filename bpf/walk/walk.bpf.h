@@ -186,7 +186,7 @@ struct runtime_list {
 	u64 outermost; /* that waits for it; 0: none */
 	u64 behind;    /* the frame behind that of `outermost` */
 	/* RUNTIME_CONTROL: addresses of parts of the code that is told of now, and bytes */
-	u64 label, path, lines, lines_bytes, table;
+	u64 label, path, lines, lines_bytes, table, table_bytes;
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */

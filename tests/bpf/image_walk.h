@@ -36,7 +36,7 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 struct image_told {
 	u64 code, name, named;
 	u32 call, in;
-	u64 part[RUNTIME_PARTS], last_bytes, table; /* RUNTIME_CONTROL */
+	u64 part[RUNTIME_PARTS], last_bytes, table, table_bytes; /* RUNTIME_CONTROL */
 };
 static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
 static u32 image_told_count;
@@ -65,6 +65,7 @@ static HOST_UNUSED void image_tell(u64 code)
 			{code, list->label, list->path, list->lines},
 			list->lines_bytes,
 			list->table,
+			list->table_bytes,
 		};
 }
 
@@ -189,9 +190,11 @@ static HOST_UNUSED void image_event_control(struct event_code *event)
 		event->address[i] = told->part[i];
 		event->bytes[i] = image_read_part(event->data + places[i], bytes, told->part[i]);
 	}
-	event->table = told ? told->table : 0;
-	event->table_bytes =
-		(u32)image_read_part(event->data + event->table_at, CODE_TABLE_LONG, event->table);
+	if (!told || told->table_bytes > CODE_TABLE_LONG)
+		return;
+	event->table = told->table;
+	event->table_bytes = (u32)image_read_part(event->data + event->table_at, told->table_bytes,
+						  event->table);
 }
 
 /* Makes the event that BPF sends about code. */
