@@ -150,13 +150,21 @@ GLOBAL u64 control_owner_in(u64 environment)
 	if (!walk || runtime_read_slot(walk, environment))
 		return RUNTIME_CODE_NONE;
 	struct runtime_list *list = &walk->list;
-	u64 flags = list->word, method;
+	u64 flags = list->word, method, object;
 
 	if (runtime_read_slot(walk, environment - 2 * CONTROL_BELOW))
 		return RUNTIME_CODE_NONE;
-	method = control_method_in(list, list->word);
-	if (method > RUNTIME_CODE_NONE && !runtime_read_word(method + list->config.control.owner))
+	object = list->word;
+	struct runtime_object *known = &list->object[object >> 3 & (RUNTIME_CODES - 1)];
+
+	if (known->address == object)
+		return known->code;
+	method = control_method_in(list, object);
+	if (method > RUNTIME_CODE_NONE && !runtime_read_word(method + list->config.control.owner)) {
+		known->address = object;
+		known->code = list->word;
 		return list->word;
+	}
 	if (method)
 		return RUNTIME_CODE_NONE;
 	list->word = 0;

@@ -12,7 +12,7 @@ require 'zlib'
 Warning[:experimental] = false # ractors
 ROUNDS = 3
 BURN = 2000
-DEPTH = 60
+DEPTH = 30
 FILE = File.basename(__FILE__)
 EVALUATED = 'evaluated.rb'
 $evaluations = -1
