@@ -302,7 +302,7 @@ GLOBAL int control_frame(u64 object, u64 instruction, u64 environment)
 		return RUNTIME_CUT_READ;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
-	u64 code = runtime_object(object), class = 0, key;
+	u64 code = runtime_object(object), class = 0;
 
 	if (code <= RUNTIME_CODE_NONE)
 		return RUNTIME_CUT_READ;
@@ -310,17 +310,16 @@ GLOBAL int control_frame(u64 object, u64 instruction, u64 environment)
 		class = control_owner(environment);
 	if (class == RUNTIME_CODE_NONE)
 		return RUNTIME_CUT_READ;
-	key = code ^ class;
 	struct runtime_code *known = &list->known[(code >> 5 ^ class >> 3) & (RUNTIME_CODES - 1)];
 
-	if (known->code != key) {
+	if (known->code != code || known->number != (u32)(class >> 3)) {
 		if (runtime_read(list->code_bytes, code))
 			return RUNTIME_CUT_READ;
 		known->fingerprint = runtime_fingerprint(list);
 		if (class)
 			known->fingerprint = runtime_mix(known->fingerprint, class) >> 32;
-		known->code = key;
-		known->number = 0;
+		known->code = code;
+		known->number = class >> 3;
 		known->copy = runtime_u64(list, config->instructions);
 		if (!list->words && !walk->made)
 			instruction = runtime_leaf_instruction(instruction, known->copy);

@@ -82,14 +82,15 @@ INLINE int walk_narrow(const struct walk *walk, u64 address, u64 *range)
 
 /*
  * Returns the rule of a mapping without a table. The code may have frame pointers or not: an option
- * of the runtime decides that for all of it.
+ * of the runtime decides that for all of it. The record shows which rule it was. So the word that
+ * decides lies close to the stack pointer, whatever the writer of the rule likes to know.
  */
 INLINE u64 walk_mapping_rule(struct walk *walk)
 {
-	u64 sp = walk->reg[REG_RSP], rule = walk->mapping_rule;
+	u64 sp = walk->reg[REG_RSP], rule = walk->mapping_rule, word;
 
-	if (!walk->mapping_framed_rule || walk_read_word(sp + rule_offset(rule) - 8) ||
-	    walk->word - sp >= WALK_REACH)
+	if (!walk->mapping_framed_rule || (u64)rule_offset(rule) > WALK_SLOTS_BYTES ||
+	    walk_far_word(walk, sp + rule_offset(rule) - 8, &word) || word - sp >= WALK_REACH)
 		return rule;
 	return walk->mapping_framed_rule;
 }

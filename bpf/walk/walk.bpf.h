@@ -115,7 +115,7 @@ struct stack_copy {
 struct runtime_code {
 	u64 code;
 	u32 fingerprint;
-	u32 number; /* of the copy of its instructions, 0: its own */
+	u32 number; /* of the copy of its instructions, 0: its own; RUNTIME_CONTROL: of its class */
 	u64 copy;   /* its address */
 };
 struct runtime_object {

@@ -23,6 +23,7 @@ EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
 RUBY_MAPPING = "[ruby]"
+RESCUES = "rescue in ", "ensure in "
 SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby"
 
@@ -63,21 +64,20 @@ def frames_of(profile, sample, called):
 def as_ruby(frames, version):
     """Returns functions of Ruby as its own stacks have them.
 
-    A function that Ruby has in Ruby counts as one in C. From 3.4 on, the rest of a function beside a rescue is left out.
+    A function that Ruby has in Ruby counts as one in C. From 3.4 on, a function stands for its rescue and itself.
     """
-    left = []
+    left, skips = [], False
     for frame in reversed(frames):
+        if skips:
+            skips = False
+            continue
         if frame.file.startswith("<internal:"):
             frame = Frame(frame.name, "", 0)
-        if left and left[-1] is None:
-            left[-1] = frame._replace(name=frame.name, line=rescue_line)
-            continue
-        if version >= (3, 4) and frame.name.startswith(("rescue in ", "ensure in ")):
-            rescue_line = frame.line
-            left.append(None)
-            continue
+        if version >= (3, 4) and frame.name.startswith(RESCUES):
+            frame = frame._replace(name=frame.name.split(" in ", 1)[1])
+            skips = True
         left.append(frame)
-    return [frame for frame in reversed(left) if frame]
+    return left[::-1]
 
 
 def is_closure(name):
