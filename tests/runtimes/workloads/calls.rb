@@ -387,15 +387,13 @@ def work
   by_extension
 end
 
-def run(report)
+def run
   Thread.current.thread_variable_set(:slowly, Observer.on?)
   round = 0
   loop do
     work
     round += 1
     break if Observer.on? && round == ROUNDS
-
-    GC.compact if GC.respond_to?(:compact) && round % 500 == 1
   end
 end
 
@@ -403,9 +401,11 @@ if ARGV[1]
   Observer.start
 else
   system(RbConfig.ruby, __FILE__, ARGV[0], 'observed') || exit(1)
+  work
+  GC.compact if GC.respond_to?(:compact) # objects are elsewhere now
   File.write(ARGV[0] + '.ready', '')
   trap('TERM') { exit! 143 }
 end
-run(ARGV[0])
+run
 Observer.stop
 Observer.write(ARGV[0])
