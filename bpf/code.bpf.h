@@ -179,8 +179,10 @@ INLINE int send_code(struct scratch *scratch, u64 code, u64 fingerprint)
 
 	if (list->config.flags & RUNTIME_CONTROL)
 		most = list->table_bytes > CODE_TABLE_SHORT ? 0 : most - CODE_TABLE_SHORT;
-	if (events_half_full())
+	if (events_half_full()) {
+		scratch->waited_for = 1;
 		return 0;
+	}
 	if (last <= most)
 		return grant_tell(family, small) &&
 		       send_event(scratch, code, fingerprint, last, small, CODE_TABLE_SHORT);
