@@ -202,7 +202,8 @@ struct mapping_entry {
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
 	u64 rule;	/* of all code of a mapping without a table */
-	u32 pad[2];
+	/* Instead of `rule`, where the word below the CFA of that rule is a stack address */
+	u64 framed_rule;
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
@@ -566,6 +567,67 @@ struct runtime_owner {
 /* The instructions have 32 bytes, not 4. */
 #define RUNTIME_WIDE 16384u
 
+/*
+ * RUNTIME_CONTROL: frames are an array (Ruby). The caller's frame is behind a frame, up to the end
+ * of the stack of values. The root's last step starts at a context, which begins with the stack's
+ * address and the number of its values. The slots of a stack have 8 bytes.
+ *
+ * A frame has an environment. The slot at its address has flags (enum control_flag). The slots
+ * below are that of the environment around it, and that of the method. A frame of a program has an
+ * object, which leads to code. A frame of a function in C has a method, which has a definition. The
+ * definition has the number of a name.
+ */
+#define RUNTIME_CONTROL 32768u
+enum control_flag {
+	CONTROL_C = 0x55550001,		/* a function in C */
+	CONTROL_CB = 0x66660001,	/* a block in C, which is no frame */
+	CONTROL_OUTERMOST = 0x79990001, /* another one, which each stack has */
+	CONTROL_KIND = 0x7fff0001,
+	CONTROL_FINISH = 0x20, /* the outermost frame of an activation of the loop */
+	CONTROL_LOCAL = 2      /* no environment is around it */
+};
+/* The first words of objects, of all versions: what they are */
+enum control_object {
+	CONTROL_CLASS = 2,
+	CONTROL_MODULE = 3,
+	CONTROL_TEXT = 5,
+	CONTROL_ARRAY = 7,
+	CONTROL_TYPE = 0x1f,
+	CONTROL_OUTSIDE = 1 << 13,  /* of a text: its bytes are elsewhere */
+	CONTROL_INSIDE = 1 << 13,   /* of an array: its elements are in it */
+	CONTROL_METHOD = 0x601a,    /* of a method, with its mask */
+	CONTROL_VARIABLES = 0x201a, /* has the method, behind a word */
+	CONTROL_INTERNAL_TYPE = 0xf01f
+};
+struct runtime_control {
+	u32 names;	 /* address in the image, of an array of arrays of names; 0: not known */
+	u16 environment; /* in a frame, at the place of names.tail */
+	/* In a context, a pointer to the thread. There the id, which is the thread pointer. */
+	u16 thread, thread_id; /* 0: the context is of this thread */
+	u16 text_data;	       /* in a text: bytes that are not elsewhere */
+	u16 definition, owner; /* in a method */
+	u16 name;	       /* in a definition: the number << 4, or up to `operators` itself */
+	u16 operators;
+	u16 table; /* in code: an array that leads from instructions to elements of the last part */
+	/*
+	 * Functions that have another class are different functions, and the event has the name of
+	 * the class. 0: no such difference. Offsets in a class: its name; the object of which it is
+	 * the only class; a word of flags. There `class_mask` says that the name is for good.
+	 */
+	u16 class_name, class_object, class_flags;
+	u32 class_mask;
+	/* In code: the object of the code around it, whose name evaluated code has; 0: not asked */
+	u16 parent;
+	u32 single_mask; /* flag in the first word of a class that is of one object alone */
+};
+#define CONTROL_EVALUATED 6u /* the first u32 of code that eval() runs, in all versions */
+/* The class in an event */
+enum control_class {
+	CONTROL_NO_CLASS,
+	CONTROL_OF_OBJECTS, /* the method is one of the class's objects */
+	CONTROL_OF_ITSELF   /* the method is one of the class itself */
+};
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -602,8 +664,9 @@ struct runtime_config {
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
 	union {
-		struct runtime_names names; /* RUNTIME_NAMES */
-		struct runtime_owner owner; /* RUNTIME_OWNED */
+		struct runtime_names names;	/* RUNTIME_NAMES */
+		struct runtime_owner owner;	/* RUNTIME_OWNED */
+		struct runtime_control control; /* RUNTIME_CONTROL */
 	};
 	struct runtime_stack stack; /* RUNTIME_STACKED */
 	struct runtime_trace trace; /* the same */
@@ -971,12 +1034,18 @@ struct event_code {
 	 * Where names are packed: enum runtime_source << 56 | index << 32 | number of the
 	 * instruction that has the index. 0: `name` is the text's
 	 */
-	u64 named;
+	u64 named; /* RUNTIME_CONTROL: enum control_class */
+	/* RUNTIME_CONTROL: the address of a table; its bytes, and where they are in `data` */
+	u64 table;
+	u32 table_bytes, table_at;
 	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10488, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10504, "struct event_code");
+/* RUNTIME_CONTROL: the table is at the end of the event, behind less of the last part. */
+#define CODE_TABLE_SHORT 288u
+#define CODE_TABLE_LONG	 1168u
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

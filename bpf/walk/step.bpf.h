@@ -82,6 +82,21 @@ INLINE int walk_narrow(const struct walk *walk, u64 address, u64 *range)
 }
 
 /*
+ * Returns the rule of a mapping without a table. The code may have frame pointers or not: an option
+ * of the runtime decides that for all of it. The record shows which rule it was. So the word that
+ * decides lies close to the stack pointer, whatever the writer of the rule likes to know.
+ */
+INLINE u64 walk_mapping_rule(struct walk *walk)
+{
+	u64 sp = walk->reg[REG_RSP], rule = walk->mapping_rule, word;
+
+	if (!walk->mapping_framed_rule || (u64)rule_offset(rule) > WALK_SLOTS_BYTES ||
+	    walk_far_word(walk, sp + rule_offset(rule) - 8, &word) || word - sp >= WALK_REACH)
+		return rule;
+	return walk->mapping_framed_rule;
+}
+
+/*
  * Finds walk->rule in the caches or the tables. address: walk->address, or for a return address the
  * byte before, which is part of the call. Returns 0, or the reason why there is no rule.
  */
@@ -121,7 +136,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	u64 range = 63;
 	u32 reason;
 
-	walk->rule = walk->mapping_rule;
+	walk->rule = walk_mapping_rule(walk);
 	if (walk->mapping_flags & MAPPING_HAS_TABLE)
 		range = table_find_rule(address - walk->bias);
 	if (range > 4095)

@@ -116,7 +116,7 @@ struct stack_copy {
 struct runtime_code {
 	u64 code;
 	u32 fingerprint;
-	u32 number; /* of the copy of its instructions, 0: its own */
+	u32 number; /* of the copy of its instructions, 0: its own; RUNTIME_CONTROL: of its class */
 	u64 copy;   /* its address */
 };
 struct runtime_object {
@@ -146,7 +146,7 @@ struct runtime_list {
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
-	u64 end; /* RUNTIME_ARRAY: the outermost frame */
+	u64 end; /* RUNTIME_ARRAY: the outermost frame; RUNTIME_CONTROL: where the frames end */
 	/*
 	 * RUNTIME_ARRAY: of the innermost frame, until it is taken. RUNTIME_STACKED: of the next
 	 * frame; 0: its native frame has it
@@ -187,6 +187,8 @@ struct runtime_list {
 	u64 outermost; /* that waits for it; 0: none */
 	u64 behind;    /* the frame behind that of `outermost` */
 	u64 told_at;   /* the instruction of the frame whose code is told of now */
+	/* RUNTIME_CONTROL: addresses of parts of the code that is told of now, and bytes */
+	u64 label, path, lines, lines_bytes, table, table_bytes;
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
@@ -246,7 +248,7 @@ struct walk {
 	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags, mapping_runtime;
-	u64 mapping_rule;
+	u64 mapping_rule, mapping_framed_rule;
 
 	u64 code_start, code_end; /* the last executable area that the kernel named */
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */

@@ -108,14 +108,39 @@ bool publisher_waits(const struct mappings *mappings)
 
 /* The runtimes that make code while a program runs. */
 struct makers {
-	struct mapping_entry entry; /* of the one whose config the walk needs for such code */
-	u64 rule;		    /* of the code in shared memory */
-	bool may_come;		    /* a rule, of an object that is not ready */
+	struct mapping_entry entry;    /* of the one whose config the walk needs for such code */
+	u64 rule;		       /* of the code in shared memory */
+	u64 own_rule, own_framed_rule; /* of the code in other memory */
+	bool may_come;		       /* a rule, of an object that is not ready */
+	bool own_may_come;	       /* the same, of one that is named as such a runtime */
 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		return slash + 1;
+	return path;
+}
+
+/* Returns whether an object that is not ready may have a rule for code in memory of one process. */
+static bool own_may_come(const struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (object && object->state < OBJECT_READY && object->name &&
+		    runtime_is_own_file(RUNTIME_RUBY, base_name(object->name)))
+			return true;
+	}
+	return false;
+}
 
 static void find_makers(const struct mappings *mappings, struct makers *ret_makers)
 {
-	*ret_makers = (struct makers){.may_come = publisher_waits(mappings)};
+	*ret_makers = (struct makers){.may_come = publisher_waits(mappings),
+				      .own_may_come = own_may_come(mappings)};
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 		const struct object *object = mapping->object;
@@ -124,6 +149,10 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			continue;
 		if (object->setup->made_rule && !ret_makers->rule)
 			ret_makers->rule = object->setup->made_rule;
+		if (object->setup->own_rule && !ret_makers->own_rule) {
+			ret_makers->own_rule = object->setup->own_rule;
+			ret_makers->own_framed_rule = object->setup->own_framed_rule;
+		}
 		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
 			publisher_entry(mapping, &ret_makers->entry);
 	}
@@ -137,11 +166,13 @@ static void set_maker(const struct mapping *mapping, const struct makers *makers
 		return;
 	entry->runtime = makers->entry.runtime;
 	entry->bias = makers->entry.bias;
-	if (!mapping->is_shared)
-		return;
 	entry->rule = makers->rule;
+	if (!mapping->is_shared) {
+		entry->rule = makers->own_rule;
+		entry->framed_rule = makers->own_framed_rule;
+	}
 	/* BPF keeps what it has found out of code that is not pending */
-	if (!makers->rule && makers->may_come)
+	if (!entry->rule && (mapping->is_shared ? makers->may_come : makers->own_may_come))
 		entry->flags |= MAPPING_PENDING;
 }
 
