@@ -68,6 +68,7 @@ enum rule_kind {
 	RULE_END = 9,	 /* return address undefined, or the program's entry point: a proven root */
 	RULE_WIDE = 10,	 /* offset is the dictionary index of a struct rule_wide */
 	RULE_REALIGN = 11,     /* CFA = reg + offset; saves relative to rbp, as in RULE_DRAP */
+	RULE_SWITCH = 12,      /* Go's runtime changes stacks: reg is enum go_switch, see there */
 	RULE_UNSUPPORTED = 15, /* the object describes the frame in a way that no rule can */
 };
 
@@ -104,6 +105,34 @@ static inline u32 rule_flags(u64 rule)
 {
 	return rule >> 56;
 }
+
+/*
+ * RULE_SWITCH: the way from a stack to another one, which Go's runtime took. The slots are these
+ * operands:
+ *   bits  0- 7  words from the stack pointer to the return address
+ *   bits  8- 9  layout: 0 until Go 1.24, 1 since Go 1.25
+ *   bits 10-13  a register, or the index of a word of the frame
+ *   bit  14     rbp is saved below the return address
+ * The offset is that of the pointer to the goroutine (g) from the thread pointer. BPF takes the way
+ * only where g, its thread (m) and the thread's other goroutines point to each other.
+ */
+enum go_switch {
+	GO_SWITCH_SYSTEM,      /* the goroutine waits in this very function */
+	GO_SWITCH_GROW,	       /* it waits behind its call of this function */
+	GO_SWITCH_LEAVE,       /* the same, unless the thread has left it for another goroutine */
+	GO_SWITCH_CGO,	       /* it waits in this function for C; the frame has its place */
+	GO_SWITCH_CALLBACK,    /* C waits in this function, on the thread's stack */
+	GO_SWITCH_KEPT,	       /* a register has the stack pointer */
+	GO_SWITCH_ENTER,       /* on the stack of a goroutine that is about to go on */
+	GO_SWITCH_INTERRUPTED, /* no switch: the return address is an interrupted pc */
+};
+#define GO_SWITCH_OPERANDS(distance, layout, operand, saved) \
+	((distance) | (layout) << 8 | (operand) << 10 | (u32)(saved) << 14)
+#define GO_SWITCH_DISTANCE_MAX 255u
+#define GO_THREAD_LOCAL_MAX    4096u /* bytes below the thread pointer */
+/* Offset of curg in struct m, of layouts 0 and 1. */
+#define GO_CURRENT_116 192
+#define GO_CURRENT_125 184
 
 /* The parts of a wide rule: 48 bytes = 6 dictionary entries, 8-byte aligned in the dictionary. */
 #define RULE_WIDE_SAME	  ((s32)0x80000000) /* save[i]: the register keeps its value */
@@ -152,8 +181,8 @@ _Static_assert(sizeof(struct rule_wide) == 48, "struct rule_wide is six dictiona
  *
  * A block has the executable mappings of a process. First come `count` u64 start addresses, sorted,
  * and padding to 64 bytes. Then come `count` struct mapping_entry in the same order. Last comes a
- * struct thread_context, where PROCESS_SLOT_CONTEXT says so. A block is 64-byte aligned and within
- * one segment.
+ * struct thread_context, where PROCESS_SLOT_CONTEXT or PROCESS_SLOT_LABELS say so. A block is
+ * 64-byte aligned and within one segment.
  */
 #ifndef BLOCK_MAPPINGS_MAX
 #define BLOCK_MAPPINGS_MAX 8191u
@@ -173,7 +202,8 @@ struct mapping_entry {
 	u32 flags;	/* MAPPING_* */
 	u32 runtime;	/* global word number of a struct runtime_config; 0: none */
 	u64 rule;	/* of all code of a mapping without a table */
-	u32 pad[2];
+	/* Instead of `rule`, where the word below the CFA of that rule is a stack address */
+	u64 framed_rule;
 };
 _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
 
@@ -181,7 +211,7 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * The place of a process's block: open addressing, linear probing from process_slot_hash(pid).
  *   key:   pid (22 bits) | generation << 22; 0 = never used (ends a probe),
  *          PROCESS_SLOT_GONE = free
- *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flags (2 bits) | version << 39
+ *   block: block >> 4 (24 bits) | count << 24 (13 bits) | flags (3 bits) | version << 40
  * block is a global word number, a multiple of 16. The worker stores block, then key; BPF reads
  * key, block, key. Within one key, the worker replaces `block` by one store. The version changes
  * whenever an address of the process changes its meaning; a new mapping does not change the
@@ -203,10 +233,12 @@ _Static_assert(sizeof(struct mapping_entry) == 64, "one cache line");
  * cut_no_room, and so is an address in a pending mapping.
  */
 #define PROCESS_SLOT_INCOMPLETE (1ull << 37)
-#define PROCESS_SLOT_CONTEXT	(1ull << 38) /* the block has a struct thread_context */
+/* The block has a struct thread_context, with a root; with the place of Go's labels. */
+#define PROCESS_SLOT_CONTEXT (1ull << 38)
+#define PROCESS_SLOT_LABELS  (1ull << 39)
 
-#define PROCESS_SLOT_VERSION_SHIFT 39 /* 25 bits */
-#define PROCESS_SLOT_VERSION_MAX   ((1u << 25) - 1)
+#define PROCESS_SLOT_VERSION_SHIFT 40 /* 24 bits */
+#define PROCESS_SLOT_VERSION_MAX   ((1u << 24) - 1)
 #define PROCESS_SLOT_GONE	   (~0ull)
 #define PROCESS_PID_BITS	   22u
 #define PROCESS_PID_MAX		   ((1u << PROCESS_PID_BITS) - 1)
@@ -293,13 +325,55 @@ struct runtime_root {
  * thread-local variable, and from there to a record. A record begins with 16 bytes of a trace, 8
  * bytes of a span, and a byte that is 1. Where the ids are 0 or that byte is not 1, there is none.
  */
+enum go_labels_form {
+	GO_LABELS_NONE,
+	GO_LABELS_MAP, /* a pointer to a map of strings (Go 1.23 and older: struct hmap) */
+	GO_LABELS_LIST /* a slice of pairs of strings */
+};
+/*
+ * Where a goroutine has its labels (runtime/pprof) and its number. Offsets in struct g, but for
+ * `current`, of curg in struct m.
+ */
+struct go_labels {
+	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: no Go */
+	u16 current;
+	u16 labels;
+	u16 number;
+	u16 form; /* enum go_labels_form */
+	u32 pad;
+};
 struct thread_context {
-	struct runtime_root root; /* `pc` is an address */
-	u64 pad[4];
+	struct runtime_root root; /* `pc` is an address; RUNTIME_AT_NOTHING: no context */
+	struct go_labels go;
+	u64 pad[2];
 };
 _Static_assert(sizeof(struct thread_context) == 64, "one cache line");
 #define CONTEXT_RECORD_BYTES 25u
 #define CONTEXT_WORDS	     3u /* of a trace, 2, and of a span, as bytes lie in memory */
+
+/*
+ * A sample's labels of a goroutine: a word with its number, and GO_LABEL_WORDS for each label. The
+ * first of these is the bytes of the key and of the value, in 8 bits each. GO_LABEL_CUT and
+ * GO_VALUE_CUT say that the text was longer. The key follows, and then the value.
+ */
+#define GO_LABELS_MAX	16u
+#define GO_LABEL_BYTES	64u
+#define GO_LABEL_WORDS	(1u + 2 * GO_LABEL_BYTES / 8)
+#define GO_LABELS_WORDS (1u + GO_LABELS_MAX * GO_LABEL_WORDS)
+#define GO_LABEL_CUT	(1ull << 16)
+#define GO_VALUE_CUT	(1ull << 17)
+
+enum labels_result {
+	LABELS_NOT_WANTED,
+	LABELS_NOT_GRANTED,
+	LABELS_DENIED,
+	LABELS_OVERDRAWN,
+	LABELS_NOT_NOW,
+	LABELS_NO_GOROUTINE, /* the thread runs none */
+	LABELS_CUT,	     /* taken, without some labels */
+	LABELS_TAKEN
+};
+#define LABELS_RESULTS (LABELS_TAKEN + 1)
 
 /* The fate of a sample's context. BPF has looked for one from CONTEXT_NONE on. */
 enum context_result {
@@ -493,6 +567,67 @@ struct runtime_owner {
 /* The instructions have 32 bytes, not 4. */
 #define RUNTIME_WIDE 16384u
 
+/*
+ * RUNTIME_CONTROL: frames are an array (Ruby). The caller's frame is behind a frame, up to the end
+ * of the stack of values. The root's last step starts at a context, which begins with the stack's
+ * address and the number of its values. The slots of a stack have 8 bytes.
+ *
+ * A frame has an environment. The slot at its address has flags (enum control_flag). The slots
+ * below are that of the environment around it, and that of the method. A frame of a program has an
+ * object, which leads to code. A frame of a function in C has a method, which has a definition. The
+ * definition has the number of a name.
+ */
+#define RUNTIME_CONTROL 32768u
+enum control_flag {
+	CONTROL_C = 0x55550001,		/* a function in C */
+	CONTROL_CB = 0x66660001,	/* a block in C, which is no frame */
+	CONTROL_OUTERMOST = 0x79990001, /* another one, which each stack has */
+	CONTROL_KIND = 0x7fff0001,
+	CONTROL_FINISH = 0x20, /* the outermost frame of an activation of the loop */
+	CONTROL_LOCAL = 2      /* no environment is around it */
+};
+/* The first words of objects, of all versions: what they are */
+enum control_object {
+	CONTROL_CLASS = 2,
+	CONTROL_MODULE = 3,
+	CONTROL_TEXT = 5,
+	CONTROL_ARRAY = 7,
+	CONTROL_TYPE = 0x1f,
+	CONTROL_OUTSIDE = 1 << 13,  /* of a text: its bytes are elsewhere */
+	CONTROL_INSIDE = 1 << 13,   /* of an array: its elements are in it */
+	CONTROL_METHOD = 0x601a,    /* of a method, with its mask */
+	CONTROL_VARIABLES = 0x201a, /* has the method, behind a word */
+	CONTROL_INTERNAL_TYPE = 0xf01f
+};
+struct runtime_control {
+	u32 names;	 /* address in the image, of an array of arrays of names; 0: not known */
+	u16 environment; /* in a frame, at the place of names.tail */
+	/* In a context, a pointer to the thread. There the id, which is the thread pointer. */
+	u16 thread, thread_id; /* 0: the context is of this thread */
+	u16 text_data;	       /* in a text: bytes that are not elsewhere */
+	u16 definition, owner; /* in a method */
+	u16 name;	       /* in a definition: the number << 4, or up to `operators` itself */
+	u16 operators;
+	u16 table; /* in code: an array that leads from instructions to elements of the last part */
+	/*
+	 * Functions that have another class are different functions, and the event has the name of
+	 * the class. 0: no such difference. Offsets in a class: its name; the object of which it is
+	 * the only class; a word of flags. There `class_mask` says that the name is for good.
+	 */
+	u16 class_name, class_object, class_flags;
+	u32 class_mask;
+	/* In code: the object of the code around it, whose name evaluated code has; 0: not asked */
+	u16 parent;
+	u32 single_mask; /* flag in the first word of a class that is of one object alone */
+};
+#define CONTROL_EVALUATED 6u /* the first u32 of code that eval() runs, in all versions */
+/* The class in an event */
+enum control_class {
+	CONTROL_NO_CLASS,
+	CONTROL_OF_OBJECTS, /* the method is one of the class's objects */
+	CONTROL_OF_ITSELF   /* the method is one of the class itself */
+};
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -529,8 +664,9 @@ struct runtime_config {
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
 	struct runtime_state state;
 	union {
-		struct runtime_names names; /* RUNTIME_NAMES */
-		struct runtime_owner owner; /* RUNTIME_OWNED */
+		struct runtime_names names;	/* RUNTIME_NAMES */
+		struct runtime_owner owner;	/* RUNTIME_OWNED */
+		struct runtime_control control; /* RUNTIME_CONTROL */
 	};
 	struct runtime_stack stack; /* RUNTIME_STACKED */
 	struct runtime_trace trace; /* the same */
@@ -552,7 +688,7 @@ _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 #define RECORD_KERNEL_FRAMES_MAX 127u
 #endif
 #ifndef RECORD_BYTES_MAX
-#define RECORD_BYTES_MAX 27776u
+#define RECORD_BYTES_MAX 29952u
 #endif
 #ifndef RECORD_RUNTIME_WORDS_MAX
 #define RECORD_RUNTIME_WORDS_MAX 2304u
@@ -589,22 +725,26 @@ struct record {
 	u16 runtime_words;
 	u8 runtime; /* enum runtime_result */
 	u8 context; /* enum context_result */
-	u8 pad[4];
+	u16 label_words;
+	u8 labels; /* enum labels_result */
+	u8 pad;
 	/*
 	 * u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words];
-	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]
+	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]; u64 labels[label_words]
 	 */
 };
 _Static_assert(sizeof(struct record) == 64, "record head");
-#define RECORD_WORDS_MAX \
-	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS)
+#define RECORD_WORDS_MAX                                                                           \
+	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS + \
+	 GO_LABELS_WORDS)
 _Static_assert(sizeof(struct record) + 8 * RECORD_WORDS_MAX <= RECORD_BYTES_MAX,
 	       "a full record fits");
 
 /* Returns the number of words behind the head. */
 static inline u64 record_words(const struct record *record)
 {
-	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words;
+	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words +
+		    record->label_words;
 
 	return record->context == CONTEXT_TAKEN ? words + CONTEXT_WORDS : words;
 }
@@ -894,12 +1034,18 @@ struct event_code {
 	 * Where names are packed: enum runtime_source << 56 | index << 32 | number of the
 	 * instruction that has the index. 0: `name` is the text's
 	 */
-	u64 named;
+	u64 named; /* RUNTIME_CONTROL: enum control_class */
+	/* RUNTIME_CONTROL: the address of a table; its bytes, and where they are in `data` */
+	u64 table;
+	u32 table_bytes, table_at;
 	u8 text[RUNTIME_TEXT_BYTES]; /* what is there */
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-_Static_assert(sizeof(struct event_code) == 10488, "struct event_code");
+_Static_assert(sizeof(struct event_code) == 10504, "struct event_code");
+/* RUNTIME_CONTROL: the table is at the end of the event, behind less of the last part. */
+#define CODE_TABLE_SHORT 288u
+#define CODE_TABLE_LONG	 1168u
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

@@ -41,6 +41,10 @@ GLOBAL u64 part_address(u32 number, u64 code)
 		return code;
 	if (at == RUNTIME_CODE_NAMES)
 		return list->name;
+	if (list->config.flags & RUNTIME_CONTROL && number == 1)
+		return list->label;
+	if (list->config.flags & RUNTIME_CONTROL)
+		return number == 2 ? list->path : list->lines;
 	if (list->config.flags & RUNTIME_STACKED)
 		return runtime_reference(list, at);
 	return runtime_u64(list, at);
@@ -113,6 +117,8 @@ INLINE u64 last_bytes(struct runtime_list *list, u64 code)
 	u32 at = list->config.last_size, count = list->config.last_count;
 	u64 bytes;
 
+	if (list->config.flags & RUNTIME_CONTROL)
+		return list->lines_bytes > LAST_LONG ? LAST_LONG : list->lines_bytes;
 	if (count) {
 		bytes = (u64)runtime_u32(list, count) * list->config.last_unit;
 		if (!list->config.last_unit)
@@ -156,13 +162,14 @@ enum sent {
 
 /*
  * Sends an event of so many bytes about code, whose last part has `last` bytes. Inlined: the kernel
- * wants constant sizes.
+ * wants constant sizes. table: bytes at the end that a table may have.
  */
 INLINE enum sent send_event(struct scratch *scratch, u64 code, u64 fingerprint, u64 last,
-			    const u32 bytes)
+			    const u32 bytes, const u32 table)
 {
 	struct event_code *event = bpf_ringbuf_reserve(&events, bytes, 0);
 	const u32 limit = bytes - __builtin_offsetof(struct event_code, data) - CODE_PART_3;
+	struct runtime_list *list = &scratch->walk.list;
 	u64 there, read;
 
 	if (!event)
@@ -172,6 +179,18 @@ INLINE enum sent send_event(struct scratch *scratch, u64 code, u64 fingerprint, 
 	read = READ_BEFORE(event->data + CODE_PART_3, last, limit, event->address[3],
 			   PAGE_END(there));
 	event->bytes[3] = read;
+	event->table = event->table_bytes = event->table_at = 0;
+	if (list->config.flags & RUNTIME_CONTROL) {
+		event->table = list->table;
+		u64 most = BOUND(list->table_bytes > table ? table : list->table_bytes, table + 1);
+
+		event->table_at = CODE_PART_3 + limit - table;
+		if (!bpf_probe_read_user(event->data + CODE_PART_3 + limit - table, most,
+					 (void *)list->table))
+			event->table_bytes = most;
+		if (event->bytes[3] > limit - table)
+			event->bytes[3] = limit - table;
+	}
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return read < last ? SENT_SOME : SENT_WHOLE;
 }
@@ -188,18 +207,23 @@ INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
 INLINE enum sent send_code(struct scratch *scratch, u64 code, u64 fingerprint)
 {
 	const u32 small = EVENT_CODE_SHORT_BYTES, large = sizeof(struct event_code);
-	u64 last = last_bytes(&scratch->walk.list, code), family = scratch->sample.family;
+	struct runtime_list *list = &scratch->walk.list;
+	u64 last = last_bytes(list, code), family = scratch->sample.family, most = LAST_SHORT;
 
-	if (events_half_full())
+	if (list->config.flags & RUNTIME_CONTROL)
+		most = list->table_bytes > CODE_TABLE_SHORT ? 0 : most - CODE_TABLE_SHORT;
+	if (events_half_full()) {
+		scratch->waited_for = 1;
 		return SENT_NOT;
-	if (last <= LAST_SHORT) {
+	}
+	if (last <= most) {
 		if (!grant_tell(family, small))
 			return SENT_NOT;
-		return send_event(scratch, code, fingerprint, last, small);
+		return send_event(scratch, code, fingerprint, last, small, CODE_TABLE_SHORT);
 	}
 	if (!grant_tell(family, large))
 		return SENT_NOT;
-	return send_event(scratch, code, fingerprint, last, large);
+	return send_event(scratch, code, fingerprint, last, large, CODE_TABLE_LONG);
 }
 
 /* In a mark: no caller had a name for the code yet. Another caller may have one. */

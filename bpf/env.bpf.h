@@ -202,6 +202,11 @@ INLINE u64 walk_thread_pointer(void)
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 
+INLINE int walk_may_switch(void)
+{
+	return go_stacks;
+}
+
 INLINE u64 walk_leaf_stack(void)
 {
 	struct scratch *scratch = scratch_state();

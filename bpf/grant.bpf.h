@@ -85,6 +85,35 @@ GLOBAL int grant_tell(u64 key, u64 bytes)
 	return 1;
 }
 
+#define LABELS_COST_MAX ((8ull * GO_LABELS_WORDS + 8) * GRANT_LISTED_NS)
+
+/* Returns LABELS_TAKEN where BPF may look at labels, or why it must not. */
+GLOBAL int grant_begin_labels(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct grant *grant = scratch ? grant_of(scratch) : NULL;
+
+	if (!grant)
+		return LABELS_NOT_GRANTED;
+	if (denies_memory())
+		return LABELS_DENIED;
+	if (!account_has(&grant->listed, GRANT_LISTED_KEPT, LABELS_COST_MAX))
+		return LABELS_OVERDRAWN;
+	return LABELS_TAKEN;
+}
+
+/* Takes the words of labels from the grant. */
+GLOBAL int grant_end_labels(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct grant *grant = scratch ? grant_of(scratch) : NULL;
+
+	if (grant)
+		account_take(&grant->listed,
+			     (8ull * scratch->walk.label_words + 8) * GRANT_LISTED_NS);
+	return 0;
+}
+
 /* Pays for a look at the context of a thread. Returns CONTEXT_NONE, or why BPF must not look. */
 INLINE u32 grant_context(struct scratch *scratch)
 {

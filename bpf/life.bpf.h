@@ -92,8 +92,10 @@ INLINE int worker_looks_soon(u64 now)
 
 INLINE int wakes_worker(u32 kind, u64 now)
 {
-	if (kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE || kind == EVENT_WAITS)
-		return !worker_looks_soon(now);
+	if ((kind == EVENT_SEEN || kind == EVENT_EXEC || kind == EVENT_WAKE ||
+	     kind == EVENT_WAITS) &&
+	    !worker_looks_soon(now))
+		return 1;
 	return events_half_full();
 }
 

@@ -30,6 +30,7 @@
 #include "bpf/late.bpf.h"
 #include "bpf/life.bpf.h"
 #include "bpf/walk/context.bpf.h"
+#include "bpf/walk/go_labels.bpf.h"
 #include "bpf/walk/step.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -375,6 +376,74 @@ GLOBAL int context_part(void)
 	return context_store(scratch);
 }
 
+/* Reads a text of a label to its place. Returns the bytes that were read. */
+#define READ_LABEL(to, bytes, from)                                              \
+	({                                                                       \
+		u64 most_ = (bytes) > GO_LABEL_BYTES ? GO_LABEL_BYTES : (bytes); \
+		most_ = BOUND(most_, GO_LABEL_BYTES + 1);                        \
+		if (bpf_probe_read_user((to), most_, (void *)(from)))            \
+			most_ = 0;                                               \
+		most_;                                                           \
+	})
+
+/* Stores a label behind all other words. Texts that cannot be read are empty. */
+GLOBAL int store_label(u32 number)
+{
+	struct scratch *scratch = scratch_state();
+	struct record *record = scratch ? record_of(scratch) : NULL;
+
+	if (!record)
+		return 0;
+	struct walk *walk = &scratch->walk;
+	const struct walk_label *label = &walk->label[number & (GO_LABELS_MAX - 1)];
+	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + walk->list.words +
+		 walk->context_words + walk->label_words;
+
+	at = BOUND(at, RECORD_WORDS_MAX - GO_LABEL_WORDS + 1);
+	u64 *words = (u64 *)(record + 1) + at;
+	u64 head = READ_LABEL(&words[1], label->key_bytes, label->key);
+
+	head |= READ_LABEL(&words[1 + GO_LABEL_BYTES / 8], label->value_bytes, label->value) << 8;
+	if (label->key_bytes > GO_LABEL_BYTES)
+		head |= GO_LABEL_CUT;
+	if (label->value_bytes > GO_LABEL_BYTES)
+		head |= GO_VALUE_CUT;
+	words[0] = head;
+	walk->label_words += GO_LABEL_WORDS;
+	return 0;
+}
+
+/* Takes the labels of the goroutine, where the worker says that the process has some. */
+GLOBAL int labels_part(void)
+{
+	struct scratch *scratch = scratch_state();
+	struct record *record = scratch ? record_of(scratch) : NULL;
+
+	if (!record || !(scratch->walk.slot & PROCESS_SLOT_LABELS))
+		return 0;
+	struct walk *walk = &scratch->walk;
+
+	walk->labels = scratch->kept ? LABELS_NOT_NOW : grant_begin_labels();
+	if (walk->labels != LABELS_TAKEN)
+		return 0;
+	go_find_labels();
+	if (walk->labels >= LABELS_CUT) {
+		u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames +
+			 walk->list.words + walk->context_words;
+
+		((u64 *)(record + 1))[BOUND(at, RECORD_WORDS_MAX)] = walk->goroutine;
+		walk->label_words = 1;
+		NOT_UNROLLED
+		for (u32 i = 0; i < GO_LABELS_MAX; i++) {
+			if (i >= walk->label_count)
+				break;
+			store_label(i);
+		}
+	}
+	grant_end_labels();
+	return 0;
+}
+
 /* In this time the dynamic linker still maps: a missing mapping is on its way to the worker. */
 #define NEW_FOR_NS 100000000ull
 
@@ -404,6 +473,7 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	if (reason == REASON_COUNT) {
 		stack_and_list(scratch);
 		context_part();
+		labels_part();
 		if (walk->reason == REASON_cut_no_mapping &&
 		    sample->record.time - sample->born < NEW_FOR_NS)
 			return REASON_cut_not_ready;
@@ -441,8 +511,9 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 {
 	struct walk *walk = &scratch->walk;
 	const struct record *head = &scratch->sample.record;
-	u64 bytes = sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames +
-					   walk->list.words + walk->context_words);
+	u64 bytes =
+		sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames + walk->list.words +
+				       walk->context_words + walk->label_words);
 
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
@@ -457,6 +528,8 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	record->runtime_words = walk->list.words;
 	record->runtime = walk->list.result;
 	record->context = walk->context;
+	record->labels = walk->labels;
+	record->label_words = walk->label_words;
 	record->reason = reason;
 	if (walk->before)
 		record->flags = head->flags | RECORD_FLAG_LIST_FIRST;

@@ -72,17 +72,18 @@ struct message_ready {
 #define OPTIONS_QUIET	      8u
 #define OPTIONS_NO_INLINE     16u
 #define OPTIONS_COMM	      32u
-#define OPTIONS_WHY	      64u   /* the result is a text about one process, no profile */
-#define OPTIONS_SOME	      128u  /* -p or a command: only known processes and their children */
-#define OPTIONS_CGROUP	      256u  /* --cgroup: only processes of a cgroup */
-#define OPTIONS_NATIVE_FRAMES 512u  /* interpreters keep their own frames, too */
-#define OPTIONS_OTLP_COMPAT   2048u /* no value that only the newest receivers know */
-#define OPTIONS_AGENT	      1024u /* profiles go to a server, or into a folder */
-#define OPTIONS_METRICS	      4096u /* the agent tells of itself */
-#define OPTIONS_LOG_JSON      8192u /* log lines are objects of JSON */
+#define OPTIONS_WHY	      64u    /* the result is a text about one process, no profile */
+#define OPTIONS_SOME	      128u   /* -p or a command: only known processes and their children */
+#define OPTIONS_CGROUP	      256u   /* --cgroup: only processes of a cgroup */
+#define OPTIONS_NATIVE_FRAMES 512u   /* interpreters keep their own frames, too */
+#define OPTIONS_OTLP_COMPAT   2048u  /* no value that only the newest receivers know */
+#define OPTIONS_AGENT	      1024u  /* profiles go to a server, or into a folder */
+#define OPTIONS_METRICS	      4096u  /* the agent tells of itself */
+#define OPTIONS_LOG_JSON      8192u  /* log lines are objects of JSON */
+#define OPTIONS_GO_LABELS     16384u /* labels of goroutines */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  16383u /* all of them */
+#define OPTIONS_FLAGS	  32767u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	 /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
@@ -562,6 +563,7 @@ struct message_policy_keys {
 	int32_t error;		    /* -EINVAL: the helper has printed the reason */
 	uint32_t kinds;		    /* DENY_BIT() of each kind that has a key */
 	uint32_t frequency_max;	    /* Hz, or 0 */
+	uint32_t no_go_stacks;	    /* flag: BPF reads no stack pointer in Go's structures */
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
 	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
 };

@@ -32,6 +32,7 @@ struct profile {
 	struct intern *functions; /* struct profile_function */
 	struct intern *inlined;	  /* struct profile_line[] */
 	struct intern *cgroups;	  /* struct profile_cgroup */
+	struct intern *labels;	  /* struct profile_label, one after another */
 	struct map *cgroup_ids;	  /* by id: the number of the first one in cgroups */
 	struct intern *links;	  /* struct profile_link */
 	struct process_list processes;
@@ -58,13 +59,14 @@ struct profile *profile_new(void)
 	profile->functions = intern_new();
 	profile->inlined = intern_new();
 	profile->cgroups = intern_new();
+	profile->labels = intern_new();
 	profile->cgroup_ids = map_new();
 	profile->links = intern_new();
 	profile->spill.fd = -1;
 	if (location_list_init(&profile->locations) < 0 || stack_list_init(&profile->stacks) < 0 ||
 	    sample_list_init(&profile->samples) < 0 || process_list_init(&profile->processes) < 0 ||
 	    !profile->strings || !profile->functions || !profile->inlined || !profile->cgroups ||
-	    !profile->cgroup_ids || !profile->links) {
+	    !profile->cgroup_ids || !profile->links || !profile->labels) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -79,6 +81,7 @@ void profile_free(struct profile *profile)
 	intern_free(profile->functions);
 	intern_free(profile->inlined);
 	intern_free(profile->cgroups);
+	intern_free(profile->labels);
 	map_free(profile->cgroup_ids);
 	intern_free(profile->links);
 	process_list_release(&profile->processes);
@@ -387,6 +390,32 @@ struct profile_process profile_process_get(const struct profile *profile, uint32
 	return process_list_get(&profile->processes, id);
 }
 
+uint32_t profile_labels_add(struct profile *profile, const struct profile_label *labels,
+			    size_t count)
+{
+	uint32_t id;
+
+	for (size_t i = 0; i < count; i++)
+		if (labels[i].key == PROFILE_FAILED || labels[i].value == PROFILE_FAILED)
+			return 0;
+	if (count == 0)
+		return 0;
+	id = intern_find(profile->labels, labels, count * sizeof(*labels));
+	if (id || intern_count(profile->labels) > PROFILE_LABEL_SETS_MAX)
+		return id;
+	id = intern_add(profile->labels, labels, count * sizeof(*labels));
+	return id == INTERN_FAILED ? 0 : id;
+}
+
+size_t profile_labels_get(const struct profile *profile, uint32_t id,
+			  const struct profile_label **ret_labels)
+{
+	size_t size;
+
+	*ret_labels = intern_get(profile->labels, id, &size);
+	return size / sizeof(**ret_labels);
+}
+
 uint32_t profile_link_add(struct profile *profile, const struct profile_link *link)
 {
 	uint32_t id = intern_find(profile->links, link, sizeof(*link));
@@ -488,13 +517,15 @@ int profile_forget_samples(struct profile *profile)
 {
 	struct intern *cgroups = intern_new();
 	struct intern *links = intern_new();
+	struct intern *labels = intern_new();
 	struct map *cgroup_ids = map_new();
 	struct stack_list stacks;
 	struct sample_list samples;
 	struct process_list processes = {0};
 
-	if (!cgroups || !cgroup_ids || !links || process_list_init(&processes) < 0 ||
+	if (!cgroups || !cgroup_ids || !links || !labels || process_list_init(&processes) < 0 ||
 	    stack_list_init(&stacks) < 0 || sample_list_init(&samples) < 0) {
+		intern_free(labels);
 		intern_free(links);
 		intern_free(cgroups);
 		map_free(cgroup_ids);
@@ -502,6 +533,7 @@ int profile_forget_samples(struct profile *profile)
 		return -ENOMEM;
 	}
 	intern_free(profile->cgroups);
+	intern_free(profile->labels);
 	intern_free(profile->links);
 	process_list_release(&profile->processes);
 	map_free(profile->cgroup_ids);
@@ -510,6 +542,7 @@ int profile_forget_samples(struct profile *profile)
 	moment_list_release(&profile->moments);
 	profile->cgroups = cgroups;
 	profile->links = links;
+	profile->labels = labels;
 	profile->processes = processes;
 	profile->moments_dropped = 0;
 	profile->cgroup_ids = cgroup_ids;

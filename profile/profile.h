@@ -78,6 +78,16 @@ struct profile_link {
 #define PROFILE_LINKS_MAX 131072u
 #endif
 
+/* Texts that a program gives to a part of its work. A sample has at most PROFILE_LABELS_MAX. */
+struct profile_label {
+	uint32_t key, value; /* strings */
+};
+#define PROFILE_LABELS_MAX 16u
+/* At most so many different sets of labels are kept. */
+#ifndef PROFILE_LABEL_SETS_MAX
+#define PROFILE_LABEL_SETS_MAX 16384u
+#endif
+
 struct profile_sample { /* a number of equal samples */
 	uint32_t pid, tid;
 	uint32_t process_name; /* string: name of the process's main thread or program */
@@ -87,7 +97,9 @@ struct profile_sample { /* a number of equal samples */
 	uint32_t process; /* id of profile_process_get(); 0: not known, or not asked for */
 	uint32_t cpu;  /* its number + 1, up to PROFILE_CPUS_MAX; 0: not known, or not asked for */
 	uint32_t link; /* id of profile_link_get(): in which the thread was; 0: none, not known */
-	uint64_t cgroup; /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
+	uint32_t labels;    /* id of profile_labels_get(): that the program gave; 0: none */
+	uint64_t cgroup;    /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
+	uint64_t goroutine; /* its number in Go's runtime; 0: none, not known */
 	uint64_t count;
 	uint64_t base; /* of a difference: the count in the older profile */
 };
@@ -291,6 +303,15 @@ uint32_t profile_process_add(struct profile *profile, const struct profile_proce
 /* Returns zeros for an id that is not known. */
 struct profile_process profile_process_get(const struct profile *profile, uint32_t id);
 
+/*
+ * Adds labels for samples, and returns their id. Returns 0 for none of them, where a string is
+ * PROFILE_FAILED, beyond the limit, or without memory.
+ */
+uint32_t profile_labels_add(struct profile *profile, const struct profile_label *labels,
+			    size_t count);
+/* Returns how many labels there are; they are valid until labels are added. */
+size_t profile_labels_get(const struct profile *profile, uint32_t id,
+			  const struct profile_label **ret_labels);
 /* Adds a link for samples, and returns its id. Returns 0 beyond the limit or without memory. */
 uint32_t profile_link_add(struct profile *profile, const struct profile_link *link);
 /* Returns zeros for an id that is not known. */

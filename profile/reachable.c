@@ -228,6 +228,25 @@ static void copy_link(struct copy *copy, uint32_t *id)
 		*id = profile_link_add(copy->to, &link);
 }
 
+static int copy_labels(struct copy *copy, uint32_t *id)
+{
+	const struct profile_label *from;
+	struct profile_label labels[PROFILE_LABELS_MAX];
+	size_t count = profile_labels_get(copy->from, *id, &from);
+	int r = 0;
+
+	if (count > PROFILE_LABELS_MAX)
+		count = PROFILE_LABELS_MAX;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = copy_string(copy, from[i].key, &labels[i].key);
+		if (r == 0)
+			r = copy_string(copy, from[i].value, &labels[i].value);
+	}
+	if (r == 0)
+		*id = profile_labels_add(copy->to, labels, count);
+	return r;
+}
+
 static int copy_sample(struct copy *copy, struct profile_sample sample)
 {
 	int r;
@@ -242,6 +261,9 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 	if (r < 0)
 		return r;
 	r = copy_process(copy, &sample.process);
+	if (r < 0)
+		return r;
+	r = copy_labels(copy, &sample.labels);
 	if (r < 0)
 		return r;
 	copy_link(copy, &sample.link);

@@ -16,8 +16,14 @@ struct key {
 	uint32_t process : 14;
 	uint32_t cpu : 11;
 	uint32_t reason : 7;
-	uint32_t cgroup; /* id in sample_list.cgroups */
+	uint32_t scene; /* id in sample_list.scenes */
 	uint32_t link;
+};
+
+/* Few samples differ in this: a sample keeps a number in its place. */
+struct scene {
+	uint64_t cgroup, goroutine;
+	uint32_t labels, unused;
 };
 
 struct entry {
@@ -35,8 +41,8 @@ _Static_assert(PROFILE_PROCESSES_MAX < 1u << 14 && PROFILE_CPUS_MAX < 1u << 11 &
 
 int sample_list_init(struct sample_list *list)
 {
-	*list = (struct sample_list){.cgroups = intern_new()};
-	if (!list->cgroups)
+	*list = (struct sample_list){.scenes = intern_new()};
+	if (!list->scenes)
 		return -ENOMEM;
 	return hash_key_random(&list->hash_key);
 }
@@ -45,7 +51,7 @@ void sample_list_release(struct sample_list *list)
 {
 	chunks_release(&list->entries);
 	slots_release(&list->slots);
-	intern_free(list->cgroups);
+	intern_free(list->scenes);
 	free(list->bases);
 }
 
@@ -56,24 +62,28 @@ static struct entry *entry_at(const struct sample_list *list, size_t index)
 	return entries + index % CHUNK_ENTRIES;
 }
 
-/* Numbers the key of a cgroup: a sample keeps half as many bytes. Returns 0 or -ENOMEM. */
-static int number_cgroup(struct sample_list *list, uint64_t cgroup, uint32_t *ret_number)
+/* Numbers the scene of a sample; 0 is one of zeros. Returns 0 or -ENOMEM. */
+static int number_scene(struct sample_list *list, const struct profile_sample *sample,
+			uint32_t *ret_number)
 {
+	const struct scene scene = {
+		.cgroup = sample->cgroup, .goroutine = sample->goroutine, .labels = sample->labels};
+
 	*ret_number = 0;
-	if (cgroup)
-		*ret_number = intern_add(list->cgroups, &cgroup, sizeof(cgroup));
+	if (scene.cgroup || scene.goroutine || scene.labels)
+		*ret_number = intern_add(list->scenes, &scene, sizeof(scene));
 	if (*ret_number == INTERN_FAILED)
 		return -ENOMEM;
 	return 0;
 }
 
-static uint64_t cgroup_of(const struct sample_list *list, const struct key *key)
+static struct scene scene_of(const struct sample_list *list, const struct key *key)
 {
-	uint64_t cgroup = 0;
+	struct scene scene = {0};
 
-	if (key->cgroup)
-		memcpy(&cgroup, intern_get(list->cgroups, key->cgroup, NULL), sizeof(cgroup));
-	return cgroup;
+	if (key->scene)
+		memcpy(&scene, intern_get(list->scenes, key->scene, NULL), sizeof(scene));
+	return scene;
 }
 
 static int make_key(struct sample_list *list, const struct profile_sample *sample,
@@ -90,7 +100,7 @@ static int make_key(struct sample_list *list, const struct profile_sample *sampl
 		.cpu = sample->cpu & 0x7ff,
 		.link = sample->link,
 	};
-	return number_cgroup(list, sample->cgroup, &ret_key->cgroup);
+	return number_scene(list, sample, &ret_key->scene);
 }
 
 static int add_base(struct sample_list *list, size_t index, uint64_t base)
@@ -172,6 +182,7 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
 struct profile_sample sample_list_get(const struct sample_list *list, size_t index)
 {
 	const struct entry *entry = entry_at(list, index);
+	const struct scene scene = scene_of(list, &entry->key);
 	struct profile_sample sample = {
 		.pid = entry->key.pid,
 		.tid = entry->key.tid,
@@ -182,7 +193,9 @@ struct profile_sample sample_list_get(const struct sample_list *list, size_t ind
 		.reason = entry->key.reason,
 		.cpu = entry->key.cpu,
 		.link = entry->key.link,
-		.cgroup = cgroup_of(list, &entry->key),
+		.labels = scene.labels,
+		.cgroup = scene.cgroup,
+		.goroutine = scene.goroutine,
 		.count = entry->count,
 	};
 

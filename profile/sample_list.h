@@ -13,10 +13,10 @@
 
 struct sample_list {
 	struct hash_key hash_key;
-	struct chunks entries;	/* the samples without `base` */
-	struct slots slots;	/* ids are indexes + 1 */
-	struct intern *cgroups; /* profile_sample.cgroup */
-	uint64_t *bases;	/* by index; those behind base_count are 0 */
+	struct chunks entries; /* the samples without `base` */
+	struct slots slots;    /* ids are indexes + 1 */
+	struct intern *scenes; /* profile_sample.cgroup */
+	uint64_t *bases;       /* by index; those behind base_count are 0 */
 	size_t base_count, base_capacity;
 	size_t count;
 };

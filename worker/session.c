@@ -179,6 +179,8 @@ static int init_process(struct session *session)
 	if (!session->publisher)
 		return -ENOMEM;
 	objects_set_redact(session->objects, &session->redact);
+	if (parts->config.flags & OPTIONS_GO_LABELS)
+		objects_want_labels(session->objects);
 	tracker.objects = session->objects;
 	tracker.files = session->files;
 	tracker.publisher = session->publisher;
@@ -644,6 +646,8 @@ static void count_contexts(const struct session *session, struct session_totals 
 	samples_counts(session->samples, &counts);
 	memcpy(totals->contexts, counts.context, sizeof(totals->contexts));
 	totals->links_lost = counts.links_lost;
+	memcpy(totals->labels, counts.labels, sizeof(totals->labels));
+	totals->labels_lost = counts.labels_lost;
 }
 
 void session_totals(const struct session *session, struct session_totals *ret_totals)
@@ -657,6 +661,7 @@ void session_totals(const struct session *session, struct session_totals *ret_to
 		.processes = tracker.processes,
 		.objects = objects.objects,
 		.objects_failed = objects.failed,
+		.labels_unknown = objects.labels_unknown,
 		.relists = tracker.relists,
 		.grants_given = tracker.grants_given,
 		.grants_refused = tracker.grants_refused,

@@ -126,8 +126,10 @@ struct session_totals {
 	struct source_lines_counts line_counts;
 	struct symbol_cache_counts cache;
 	struct functions_counts functions;
-	uint64_t contexts[CONTEXT_RESULTS]; /* of threads: samples by enum context_result */
-	uint64_t links_lost;		    /* the profile had no room */
+	uint64_t contexts[CONTEXT_RESULTS];   /* of threads: samples by enum context_result */
+	uint64_t labels[LABELS_RESULTS];      /* of goroutines: samples by enum labels_result */
+	uint64_t labels_lost, labels_unknown; /* samples; Go programs of an unknown version */
+	uint64_t links_lost;		      /* the profile had no room */
 };
 void session_totals(const struct session *session, struct session_totals *ret_totals);
 

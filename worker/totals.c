@@ -104,6 +104,25 @@ static void log_contexts(const struct session_totals *totals)
 		 by[CONTEXT_OVERDRAWN], by[CONTEXT_NOT_NOW], totals->links_lost);
 }
 
+/* Nothing is said where nobody asked for labels, or no Go program was there. */
+static void log_labels(const struct session_totals *totals)
+{
+	const uint64_t *by = totals->labels;
+	uint64_t asked = totals->labels_unknown;
+
+	for (uint32_t i = LABELS_NOT_WANTED + 1; i < LABELS_RESULTS; i++)
+		asked += by[i];
+	if (asked == 0)
+		return;
+	log_info("labels: %" PRIu64 " samples of goroutines, %" PRIu64
+		 " without all labels, %" PRIu64 " of no goroutine; %" PRIu64
+		 " not granted, %" PRIu64 " denied, %" PRIu64 " beyond the grant, %" PRIu64
+		 " too late, %" PRIu64 " without room; %" PRIu64 " programs of an unknown version",
+		 by[LABELS_TAKEN], by[LABELS_CUT], by[LABELS_NO_GOROUTINE], by[LABELS_NOT_GRANTED],
+		 by[LABELS_DENIED], by[LABELS_OVERDRAWN], by[LABELS_NOT_NOW], totals->labels_lost,
+		 totals->labels_unknown);
+}
+
 static void log_lines(const struct source_lines_counts *counts)
 {
 	log_info("lines: %.0f ms, %" PRIu64 " objects, %" PRIu64
@@ -128,5 +147,6 @@ void totals_log(const struct session *session, const struct lanes *lanes,
 	log_names(&totals);
 	log_functions(&totals.functions);
 	log_contexts(&totals);
+	log_labels(&totals);
 	log_lines(&totals.line_counts);
 }

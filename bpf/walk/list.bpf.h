@@ -167,6 +167,33 @@ INLINE int runtime_read_reference(struct runtime_list *list, u64 address)
 	return 0;
 }
 
+/* ---- code ---- */
+
+INLINE u64 runtime_mix(u64 hash, u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/*
+ * Returns a fingerprint of the code whose bytes are in list->memory. Code that lies where other
+ * code was has its name, its file or its lines elsewhere, or other numbers.
+ */
+INLINE u32 runtime_fingerprint(struct runtime_list *list)
+{
+	const struct runtime_config *config = &list->config;
+	u64 hash = runtime_u64(list, config->name);
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < 4; i++)
+		hash = runtime_mix(hash, runtime_u32(list, config->fingerprint[i]));
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_PARTS; i++)
+		if (config->part[i] < RUNTIME_CODE_NAMES)
+			hash = runtime_mix(hash, runtime_u64(list, config->part[i]));
+	return hash >> 32;
+}
+
 /* ---- the end ---- */
 
 INLINE int runtime_end(struct runtime_list *list, u32 result)

@@ -22,6 +22,7 @@
 #ifndef KEYHOLE_BPF_WALK_RUNTIME_BPF_H
 #define KEYHOLE_BPF_WALK_RUNTIME_BPF_H
 
+#include "bpf/walk/control.bpf.h"
 #include "bpf/walk/late.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
@@ -156,31 +157,6 @@ GLOBAL u64 runtime_follow(u32 number)
 }
 
 /* ---- frames ---- */
-
-INLINE u64 runtime_mix(u64 hash, u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
-/*
- * Returns a fingerprint of the code whose bytes are in list->memory. Code that lies where other
- * code was has its name, its file or its lines elsewhere, or other numbers.
- */
-INLINE u32 runtime_fingerprint(struct runtime_list *list)
-{
-	const struct runtime_config *config = &list->config;
-	u64 hash = runtime_u64(list, config->name);
-
-	NOT_UNROLLED
-	for (u32 i = 0; i < 4; i++)
-		hash = runtime_mix(hash, runtime_u32(list, config->fingerprint[i]));
-	NOT_UNROLLED
-	for (u32 i = 0; i < RUNTIME_PARTS; i++)
-		if (config->part[i] < RUNTIME_CODE_NAMES)
-			hash = runtime_mix(hash, runtime_u64(list, config->part[i]));
-	return hash >> 32;
-}
 
 /*
  * Finds list->name, of a function's class. list->memory has the function. Returns whether its own
@@ -451,6 +427,14 @@ GLOBAL int runtime_step(void)
 	return 0;
 }
 
+/* Takes one frame, as the list has them. Returns 0 to go on, or 1 at the end. */
+INLINE int runtime_any_step(const struct runtime_list *list)
+{
+	if (list->config.flags & RUNTIME_CONTROL)
+		return control_step();
+	return list->stacked ? runtime_stacked_step() : runtime_step();
+}
+
 /* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
 INLINE int runtime_steps(struct walk *walk)
 {
@@ -458,7 +442,7 @@ INLINE int runtime_steps(struct walk *walk)
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
 		if (walk->list.asks)
 			runtime_name_step();
-		else if (walk->list.stacked ? runtime_stacked_step() : runtime_step())
+		else if (runtime_any_step(&walk->list))
 			return 1;
 	}
 	return 0;
@@ -505,6 +489,8 @@ INLINE u32 runtime_code_bytes(const struct runtime_config *config)
 	for (u32 i = 0; i < 4; i++)
 		if (config->fingerprint[i] > last)
 			last = config->fingerprint[i];
+	if (config->flags & RUNTIME_CONTROL && config->control.table > last)
+		last = config->control.table;
 	return last + 8;
 }
 
@@ -571,6 +557,8 @@ GLOBAL int runtime_begin(void)
 		list->node = runtime_follow(1);
 	if (!list->node)
 		return runtime_end(list, RUNTIME_NO_ROOT);
+	if (list->config.flags & RUNTIME_CONTROL)
+		return control_begin();
 	return 0;
 }
 

@@ -266,6 +266,17 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 }
 
 /*
+ * Returns whether a frame without a return address is the first one of a coroutine. Ruby gives such
+ * a frame the address 0 (coroutine/amd64/Context.h).
+ */
+INLINE int runtime_is_start(struct walk *walk)
+{
+	return !table_find_mapping(walk->address) && walk->mapping_runtime &&
+	       !runtime_copy_config(walk->mapping_runtime, walk->bias) &&
+	       walk->list.config.flags & RUNTIME_CONTROL;
+}
+
+/*
  * Looks for another way where the walk has ended at a return address that cannot be one. The
  * interpreter's own code calls parts of itself. It also calls functions with much on the stack. No
  * rule describes either: such a frame is left by the native frame around it. Returns 0 then.
@@ -280,6 +291,8 @@ GLOBAL int runtime_refuse(void)
 
 	if (walk->reason == REASON_cut_zero_return && rule_flags(walk->rule) & RULE_FLAG_RUNTIME) {
 		address = walk->address;
+		if (runtime_is_start(walk))
+			return walk_end(walk, REASON_end_root);
 	} else {
 		u64 last = BOUND(marks - 1, RECORD_FRAMES_MAX);
 

@@ -236,7 +236,8 @@ GLOBAL u64 runtime_object(u64 address)
 	const struct runtime_config *config = &list->config;
 
 	list->word = address;
-	if (!(config->flags & RUNTIME_STACKED) && runtime_read_slot(walk, address))
+	if (!(config->flags & (RUNTIME_STACKED | RUNTIME_CONTROL)) &&
+	    runtime_read_slot(walk, address))
 		return RUNTIME_CODE_NONE;
 	struct runtime_object *known = &list->object[list->word >> 5 & (RUNTIME_CODES - 1)];
 
@@ -275,6 +276,10 @@ GLOBAL u64 runtime_leaf_instruction(u64 instruction, u64 first)
 	if (!walk)
 		return instruction;
 	u32 unit = walk->list.config.flags & RUNTIME_WIDE ? 5 : 2;
+
+	if (walk->list.config.flags & RUNTIME_CONTROL)
+		unit = 3;
+
 	u64 bytes = (u64)runtime_u32(&walk->list, walk->list.config.count) << unit;
 	u32 only = walk->list.config.stack.leaf_place;
 

@@ -11,7 +11,7 @@
  *   walk_cache()                   the rule caches, or NULL
  *   walk_clock()                   CLOCK_MONOTONIC, ns
  *   walk_emit(walk, frame)         stores frame number walk->frames; 0 when stored
- * and what bpf/walk/runtime.bpf.h names.
+ * and what bpf/walk/runtime.bpf.h and bpf/walk/go.bpf.h name.
  */
 #ifndef KEYHOLE_BPF_WALK_STEP_BPF_H
 #define KEYHOLE_BPF_WALK_STEP_BPF_H
@@ -19,6 +19,7 @@
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
+#include "bpf/walk/go.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -81,6 +82,21 @@ INLINE int walk_narrow(const struct walk *walk, u64 address, u64 *range)
 }
 
 /*
+ * Returns the rule of a mapping without a table. The code may have frame pointers or not: an option
+ * of the runtime decides that for all of it. The record shows which rule it was. So the word that
+ * decides lies close to the stack pointer, whatever the writer of the rule likes to know.
+ */
+INLINE u64 walk_mapping_rule(struct walk *walk)
+{
+	u64 sp = walk->reg[REG_RSP], rule = walk->mapping_rule, word;
+
+	if (!walk->mapping_framed_rule || (u64)rule_offset(rule) > WALK_SLOTS_BYTES ||
+	    walk_far_word(walk, sp + rule_offset(rule) - 8, &word) || word - sp >= WALK_REACH)
+		return rule;
+	return walk->mapping_framed_rule;
+}
+
+/*
  * Finds walk->rule in the caches or the tables. address: walk->address, or for a return address the
  * byte before, which is part of the call. Returns 0, or the reason why there is no rule.
  */
@@ -120,7 +136,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	u64 range = 63;
 	u32 reason;
 
-	walk->rule = walk->mapping_rule;
+	walk->rule = walk_mapping_rule(walk);
 	if (walk->mapping_flags & MAPPING_HAS_TABLE)
 		range = table_find_rule(address - walk->bias);
 	if (range > 4095)
@@ -414,10 +430,12 @@ GLOBAL int walk_step(void)
 
 	if (kind == RULE_END)
 		return walk_end(walk, REASON_end_root);
-	if (kind == RULE_NONE)
+	if (kind == RULE_NONE || (kind == RULE_SWITCH && !walk_may_switch()))
 		return walk_fallback();
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
+	if (kind == RULE_SWITCH)
+		return go_switch();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)

@@ -69,6 +69,7 @@ GLOBAL u64 table_find_mapping(u64 address)
 	walk->mapping_flags = entry->flags;
 	walk->mapping_runtime = entry->runtime;
 	walk->mapping_rule = entry->rule;
+	walk->mapping_framed_rule = entry->framed_rule;
 	return 0;
 }
 

@@ -4,9 +4,10 @@
  * tests. The includer of bpf/walk/step.bpf.h supplies the environment that step.bpf.h declares.
  *
  * The worker, which writes the tables, may have been taken over: the walk trusts nothing in them.
- * Indices are masked and loops bounded. The stack pointer only rises, except at a signal frame. The
- * walk reads memory within WALK_REACH of the stack pointer, in aligned words. The walk emits a
- * return address only if it is a user address behind a call instruction.
+ * Indices are masked and loops bounded. The stack pointer only rises, except at a signal frame and
+ * where Go changes stacks (go.bpf.h). The walk reads memory within WALK_REACH of the stack pointer,
+ * in aligned words. The walk emits a return address only if it is a user address behind a call
+ * instruction.
  */
 #ifndef KEYHOLE_BPF_WALK_WALK_BPF_H
 #define KEYHOLE_BPF_WALK_WALK_BPF_H
@@ -52,7 +53,7 @@ enum walk_register {
 #define WALK_SLOTS_BYTES  128u	       /* a rule's save slots lie in [CFA - 128, CFA) */
 #define WALK_REACH	  (8ull << 20) /* bytes above the stack pointer that a frame may span */
 #define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
-#define WALK_SWITCHES	  8u   /* signal frames, which may lower the stack pointer */
+#define WALK_SWITCHES	  8u   /* frames that may lower the stack pointer: of signals, of Go */
 #define WALK_ADDRESS_END  (1ull << 47)
 
 /*
@@ -115,7 +116,7 @@ struct stack_copy {
 struct runtime_code {
 	u64 code;
 	u32 fingerprint;
-	u32 number; /* of the copy of its instructions, 0: its own */
+	u32 number; /* of the copy of its instructions, 0: its own; RUNTIME_CONTROL: of its class */
 	u64 copy;   /* its address */
 };
 struct runtime_object {
@@ -145,7 +146,7 @@ struct runtime_list {
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
-	u64 end; /* RUNTIME_ARRAY: the outermost frame */
+	u64 end; /* RUNTIME_ARRAY: the outermost frame; RUNTIME_CONTROL: where the frames end */
 	/*
 	 * RUNTIME_ARRAY: of the innermost frame, until it is taken. RUNTIME_STACKED: of the next
 	 * frame; 0: its native frame has it
@@ -186,11 +187,27 @@ struct runtime_list {
 	u64 outermost; /* that waits for it; 0: none */
 	u64 behind;    /* the frame behind that of `outermost` */
 	u64 told_at;   /* the instruction of the frame whose code is told of now */
+	/* RUNTIME_CONTROL: addresses of parts of the code that is told of now, and bytes */
+	u64 label, path, lines, lines_bytes, table, table_bytes;
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
 	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */
 	u32 result;				  /* enum runtime_result */
+};
+
+/* A goroutine of Go, as bpf/walk/go.bpf.h reads it. All are addresses. */
+struct walk_go {
+	u64 system;	/* the goroutine that has the thread's stack (g0) */
+	u64 goroutine;	/* that the thread runs (curg); 0: none */
+	u64 low, high;	/* its stack */
+	u64 sp, pc, bp; /* as saved when it left its stack */
+	u64 callback;	/* C's stack pointer at the next callback; 0: see `system` */
+};
+
+/* Labels of a goroutine: addresses of the texts, and how many bytes they have. */
+struct walk_label {
+	u64 key, key_bytes, value, value_bytes;
 };
 
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
@@ -203,7 +220,7 @@ struct walk {
 	u32 exact;	  /* enum walk_exact: what `address` is */
 	u32 in_sigreturn; /* flag: the leaf is in rt_sigreturn, and `address` is behind it */
 	u32 chained;	  /* flag: the frame pointer led here, so rbp is part of a chain */
-	u32 switches;	  /* signal frames so far */
+	u32 switches;	  /* frames so far that may have lowered the stack pointer */
 	u32 forgiving;	  /* further stalls by which the deadline moves; 0 at high rates */
 	u32 frames;	  /* emitted so far */
 	u32 reason;	  /* why the walk ended, or WALK_GOES_ON */
@@ -231,7 +248,7 @@ struct walk {
 	/* the mapping that the last look-up found; start > end: none yet */
 	u64 mapping_start, mapping_end, bias;
 	u32 first_page, pages, directory, dictionary, mapping_flags, mapping_runtime;
-	u64 mapping_rule;
+	u64 mapping_rule, mapping_framed_rule;
 
 	u64 code_start, code_end; /* the last executable area that the kernel named */
 	u32 area_levels;	  /* levels of area trees searched so far; kernel_for.bpf.h */
@@ -256,6 +273,8 @@ struct walk {
 	/* the frame's rule: result of the last look-up */
 	u64 rule;
 
+	struct walk_go go;
+
 	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	u64 trail_hits, text_hits, misses, fallbacks, reads;
 
@@ -270,6 +289,11 @@ struct walk {
 	u32 before;	   /* words of the list before the frames */
 	u32 context;	   /* enum context_result */
 	u32 context_words;
+	u32 labels; /* enum labels_result */
+	u32 label_words;
+	u32 label_count;
+	u64 goroutine; /* its number */
+	struct walk_label label[GO_LABELS_MAX];
 	struct runtime_list list;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
@@ -330,7 +354,10 @@ static inline void walk_init(struct walk *walk)
 	walk->is_list_first = walk->before = walk->is_part = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;
+	walk->labels = LABELS_NOT_WANTED;
+	walk->label_words = 0;
 	walk->made = walk->anchor = 0;
+	walk->go.callback = 0;
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

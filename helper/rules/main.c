@@ -166,6 +166,8 @@ static int take_rows(struct message_policy_keys *keys)
 
 		if (row->kind == ROW_FREQUENCY) {
 			keys->frequency_max = row->value;
+		} else if (row->kind == ROW_GO_STACKS) {
+			keys->no_go_stacks = 1;
 		} else if (row->kind == ROW_NAMES) {
 			keys->names[row->value] = (uint8_t)row->mode;
 		} else if (row->kind >= ROW_MEMORY_UID) {

@@ -200,6 +200,7 @@ const char *const policy_words[ROW_KINDS] = {
 	[ROW_EXECUTABLE] = "deny executable ",
 	[ROW_FREQUENCY] = "max-frequency ",
 	[ROW_NAMES] = "names ",
+	[ROW_GO_STACKS] = "go-stacks ",
 	[ROW_MEMORY_CGROUP] = "deny memory cgroup ",
 	[ROW_MEMORY_UID] = "deny memory uid ",
 	[ROW_MEMORY_COMM] = "deny memory comm ",
@@ -217,6 +218,7 @@ static const char *(*const parsers[])(struct line *line) = {
 	[ROW_EXECUTABLE] = parse_path,
 	[ROW_FREQUENCY] = parse_frequency,
 	[ROW_NAMES] = parse_names,
+	[ROW_GO_STACKS] = parse_switch,
 	[ROW_MEMORY_CGROUP] = parse_path,
 	[ROW_MEMORY_UID] = parse_uid,
 	[ROW_MEMORY_COMM] = parse_comm,
@@ -379,8 +381,9 @@ static bool is_printable(struct piece text)
 /* The default makes no row: the hash is that of a policy without it. */
 static bool is_default(const struct policy_row *row)
 {
-	return (row->kind == ROW_NAMES && row->mode == NAMES_KEEP) ||
-	       ((row->kind == ROW_PERF_MAPS || row->kind == ROW_CONTEXTS) && row->mode != 0);
+	if (row->kind == ROW_NAMES)
+		return row->mode == NAMES_KEEP;
+	return parsers[row->kind] == parse_switch && row->mode != 0;
 }
 
 static const char *take_line(struct policy_rows *rows, struct piece text)

@@ -22,6 +22,7 @@ enum policy_row_kind {
 	ROW_EXECUTABLE,
 	ROW_FREQUENCY,	   /* value: Hz */
 	ROW_NAMES,	   /* value: enum names_kind; mode */
+	ROW_GO_STACKS,	   /* no stack of Go is crossed; "yes" makes no row */
 	ROW_MEMORY_CGROUP, /* BPF's rule, and the next ones are the broker's */
 	ROW_MEMORY_UID,	   /* as the rows of deny rules */
 	ROW_MEMORY_COMM,

@@ -9,12 +9,15 @@
 #include "object/elf/go_module.h"
 #include "object/elf/image.h"
 #include "object/elf/pclntab.h"
+#include "object/unwind/go_switch.h"
 #include "object/unwind/text.h"
 
 #define PAIR_BYTES	8u
+#define PAIR_BYTES_116	16u
 #define FLAG_SPWRITE	2u /* internal/abi: FuncFlagSPWrite */
 #define ENTRY_PREFIX	"_rt0_"
-#define SLOT_RBP	1u /* saved at CFA - 16 */
+#define SIGNAL_PREFIX	"runtime.sigreturn" /* __sigaction follows since Go 1.21 */
+#define SLOT_RBP	1u		    /* saved at CFA - 16 */
 #define SAVE_BYTES	8u
 #define NAME_BYTES	24u /* of a name that are read, with a NUL */
 #define BEGINNING_BYTES 512u
@@ -26,6 +29,7 @@ struct go_rows {
 	struct image_place text; /* Go's functions, and what follows them */
 	bool linked_by_c;	 /* threads begin in code of C */
 	struct pclntab_header header;
+	struct go_layout layout;
 	go_row *row;
 	void *context;
 };
@@ -37,6 +41,8 @@ struct function {
 	char name[NAME_BYTES];
 	bool tried; /* the search for the instruction that saves rbp is done */
 	bool saves; /* rbp is saved where there is room on the stack */
+	u64 saved;  /* from this address on */
+	struct go_ranges ranges;
 };
 
 struct steps {
@@ -57,6 +63,41 @@ static struct reader table_at(const struct go_rows *rows, u64 part, u64 offset)
 	return reader;
 }
 
+static u32 pair_bytes(const struct go_rows *rows)
+{
+	return rows->header.magic == PCLNTAB_116 ? PAIR_BYTES_116 : PAIR_BYTES;
+}
+
+/* Returns where a pair says that a function starts; offset: of its record. */
+static u64 read_pair(const struct go_rows *rows, struct reader *pair, u64 *ret_offset)
+{
+	u64 start;
+
+	if (rows->header.magic == PCLNTAB_116) {
+		start = reader_u64(pair);
+		*ret_offset = reader_u64(pair);
+		return start;
+	}
+	start = rows->text.address + reader_u32(pair);
+	*ret_offset = reader_u32(pair);
+	return start;
+}
+
+static struct reader pair_at(const struct go_rows *rows, u64 index)
+{
+	return table_at(rows, rows->header.functions, index * pair_bytes(rows));
+}
+
+/* Returns the start of a function; that of the last index is where all functions end. */
+static u64 start_of(const struct go_rows *rows, u64 index)
+{
+	struct reader pair = pair_at(rows, index);
+
+	if (rows->header.magic == PCLNTAB_116)
+		return reader_u64(&pair);
+	return rows->text.address + reader_u32(&pair);
+}
+
 static int read_header(struct go_rows *rows)
 {
 	const struct pclntab_header *header = &rows->header;
@@ -66,11 +107,11 @@ static int read_header(struct go_rows *rows)
 		return -ENOENT;
 	if (r < 0)
 		return r;
-	if (header->magic == PCLNTAB_116 || header->quantum != 1)
+	if (header->quantum != 1)
 		return -ENOENT;
 	if (header->count > GO_FUNCTIONS_MAX || header->functions > rows->table.size)
 		return -EBADMSG;
-	if (header->count >= (rows->table.size - header->functions) / PAIR_BYTES)
+	if (header->count >= (rows->table.size - header->functions) / pair_bytes(rows))
 		return -EBADMSG;
 	return 0;
 }
@@ -91,14 +132,15 @@ static void read_name(const struct go_rows *rows, u64 offset, char ret_name[NAME
 
 static bool read_function(const struct go_rows *rows, u64 index, struct function *ret_function)
 {
-	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES), record;
-	u64 most;
+	struct reader pair = pair_at(rows, index), record;
+	const bool is_116 = rows->header.magic == PCLNTAB_116;
+	u64 most, offset;
 
-	*ret_function = (struct function){.start = rows->text.address + reader_u32(&pair)};
-	record = table_at(rows, rows->header.functions, reader_u32(&pair));
-	ret_function->end = rows->text.address + reader_u32(&pair);
+	*ret_function = (struct function){.start = read_pair(rows, &pair, &offset)};
+	record = table_at(rows, rows->header.functions, offset);
+	ret_function->end = start_of(rows, index + 1);
 	most = text_end(rows->image, ret_function->start);
-	reader_skip(&record, 4); /* the function's start */
+	reader_skip(&record, is_116 ? 8 : 4); /* the function's start */
 	read_name(rows, reader_u32(&record), ret_function->name);
 	reader_skip(&record, 8); /* arguments, deferreturn */
 	ret_function->distances = reader_u32(&record);
@@ -133,14 +175,6 @@ static bool begins_there(const struct go_rows *rows)
 			high = middle;
 	}
 	return false;
-}
-
-/* Returns the start of a function; that of the last index is where all functions end. */
-static u64 start_of(const struct go_rows *rows, u64 index)
-{
-	struct reader pair = table_at(rows, rows->header.functions, index * PAIR_BYTES);
-
-	return rows->text.address + reader_u32(&pair);
 }
 
 /* Finds the code that the table describes where the linker of C has put it. */
@@ -254,23 +288,55 @@ static bool next_step(struct steps *steps, const struct function *function)
 	return true;
 }
 
+/*
+ * Adds the row of an address, whose distance holds up to `end`. Returns the address of the next
+ * row, or 0 with an errno in *ret_error.
+ */
+static u64 add_row(const struct go_rows *rows, struct function *function, u64 pc, u64 end,
+		   s32 distance, int *ret_error)
+{
+	struct go_range *inside = NULL;
+	bool saved = pc >= function->saved;
+	u64 rule;
+
+	if (!saved && function->saved < end)
+		end = function->saved;
+	for (size_t i = 0; i < function->ranges.count; i++) {
+		struct go_range *range = &function->ranges.range[i];
+		u64 from = function->start + range->start, to = function->start + range->end;
+
+		if (from > pc && from < end)
+			end = from;
+		if (from > pc || pc >= to)
+			continue;
+		inside = range;
+		if (to < end)
+			end = to;
+	}
+	if (inside)
+		rule = go_switch_rule(inside, &rows->layout, distance,
+				      distance > 0 && saved && function->saves);
+	else
+		rule = rule_of(function, distance, saved);
+	*ret_error = rows->row(rows->context, pc, rule);
+	return *ret_error == 0 ? end : 0;
+}
+
 static int add_distances(const struct go_rows *rows, struct function *function)
 {
 	struct steps steps = {table_at(rows, rows->header.tables, function->distances),
 			      function->start, function->start, -1};
-	u64 saved = 0;
 	int r = 0;
 
 	while (r == 0 && steps.end < function->end && next_step(&steps, function)) {
+		u64 pc = steps.start;
+
 		if (!function->tried && steps.distance > 0) {
 			function->tried = true;
-			saved = find_saved(rows, function, steps.start, steps.distance);
+			function->saved = find_saved(rows, function, steps.start, steps.distance);
 		}
-		r = rows->row(rows->context, steps.start,
-			      rule_of(function, steps.distance, steps.start >= saved));
-		if (r == 0 && steps.start < saved && saved < steps.end)
-			r = rows->row(rows->context, saved,
-				      rule_of(function, steps.distance, true));
+		while (pc != 0 && pc < steps.end)
+			pc = add_row(rows, function, pc, steps.end, steps.distance, &r);
 	}
 	if (r == 0 && steps.end < function->end)
 		r = rows->row(rows->context, steps.end, RULE_NONE);
@@ -326,11 +392,64 @@ static bool is_root(const struct go_rows *rows, const struct function *function)
 	return strncmp(function->name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) == 0;
 }
 
+static size_t read_function_text(const struct go_rows *rows, const struct function *function,
+				 unsigned char bytes[GO_SWITCH_BYTES])
+{
+	size_t size = function->end - function->start;
+
+	if (size > GO_SWITCH_BYTES)
+		size = GO_SWITCH_BYTES;
+	return read_text(rows, function->start, bytes, size);
+}
+
+/* Go 1.16 has no flags. Its functions that are written by hand are in these packages. */
+static bool is_flagless(const struct go_rows *rows, const struct function *function)
+{
+	static const char *const packages[] = {"runtime.", "crypto/"};
+
+	if (rows->header.magic != PCLNTAB_116)
+		return false;
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strncmp(function->name, packages[i], strlen(packages[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Finds the ranges of a function where it changes stacks. */
+static void find_ranges(const struct go_rows *rows, struct function *function)
+{
+	bool is_silent = is_flagless(rows, function);
+	unsigned char bytes[GO_SWITCH_BYTES];
+	size_t size;
+
+	if (rows->layout.thread_local_at == 0)
+		return;
+	if (!(function->flags & FLAG_SPWRITE) && !is_silent && !go_switch_is_known(function->name))
+		return;
+	size = read_function_text(rows, function, bytes);
+	if (is_silent && go_switch_writes(bytes, size))
+		function->flags |= FLAG_SPWRITE;
+	go_switch_find(function->name, function->flags & FLAG_SPWRITE, bytes, size,
+		       &function->ranges);
+}
+
+/* A handler returns to the first byte, and its caller is looked up by the byte before. */
+static int add_signal_return(const struct go_rows *rows, const struct function *function)
+{
+	return rows->row(rows->context, function->start - 1,
+			 RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
+}
+
 static int add_function(const struct go_rows *rows, struct function *function)
 {
+	find_ranges(rows, function);
+	if (strncmp(function->name, SIGNAL_PREFIX, strlen(SIGNAL_PREFIX)) == 0)
+		return add_signal_return(rows, function);
 	if (is_root(rows, function))
 		return rows->row(rows->context, function->start,
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
+	if (function->distances != 0 && function->ranges.count > 0)
+		return add_distances(rows, function);
 	if (strcmp(function->name, "runtime.clone") == 0 ||
 	    strcmp(function->name, "runtime.mcall") == 0)
 		return add_beginning(rows, function);
@@ -339,8 +458,26 @@ static int add_function(const struct go_rows *rows, struct function *function)
 	return add_distances(rows, function);
 }
 
+/* Finds what runtime.systemstack shows. Without it, no function changes stacks. */
+static void find_layout(struct go_rows *rows)
+{
+	unsigned char bytes[GO_SWITCH_BYTES];
+	struct function function;
+
+	for (u64 i = 0; i < rows->header.count; i++) {
+		if (!read_function(rows, i, &function))
+			return;
+		if (strcmp(function.name, "runtime.systemstack") != 0)
+			continue;
+		if (go_switch_layout(bytes, read_function_text(rows, &function, bytes),
+				     &rows->layout))
+			return;
+	}
+	rows->layout = (struct go_layout){0};
+}
+
 int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, void *context,
-	    u64 *ret_functions)
+	    u64 *ret_functions, struct go_layout *ret_layout)
 {
 	struct go_rows rows = {.image = image, .table = *bytes, .row = row, .context = context};
 	struct function function = {0};
@@ -349,6 +486,8 @@ int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, v
 
 	if (r == 0)
 		r = find_text(&rows);
+	if (r == 0)
+		find_layout(&rows);
 	for (u64 i = 0; i < rows.header.count && r == 0; i++) {
 		if (!read_function(&rows, i, &function) || function.start < end)
 			r = -EBADMSG;
@@ -357,6 +496,7 @@ int go_rows(struct image *image, const struct image_bytes *bytes, go_row *row, v
 		end = function.end;
 	}
 	*ret_functions = rows.header.count;
+	*ret_layout = rows.layout;
 	if (r < 0)
 		return r;
 	return row(context, end, RULE_NONE);

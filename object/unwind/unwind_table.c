@@ -17,6 +17,7 @@
 #include "object/unwind/frame.h"
 #include "object/unwind/frame_rows.h"
 #include "object/unwind/go_rows.h"
+#include "object/unwind/go_switch.h"
 #include "object/unwind/known_rows.h"
 #include "object/unwind/pace.h"
 #include "object/unwind/rows.h"
@@ -43,6 +44,7 @@ struct builder {
 	u64 damaged;
 	u32 sources;		  /* UNWIND_*: those with rows in `all` */
 	struct frame_range known; /* the text that Go's table is about */
+	struct go_layout layout;  /* zeros: not known */
 	struct dictionary *dictionary;
 	struct stub stubs[STUBS];
 	struct image_bytes eh_frame; /* size 0: none */
@@ -142,6 +144,8 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 	table->rows = builder->all.count;
 	table->frames = builder->frames;
 	table->sources = builder->sources;
+	table->go_thread_local_at = builder->layout.thread_local_at;
+	table->go_current = builder->layout.current;
 	return 0;
 }
 
@@ -277,18 +281,20 @@ static int add_go_row(void *context, u64 pc, u64 rule)
 static int add_go(struct builder *builder)
 {
 	struct image_bytes bytes;
+	struct go_layout layout;
 	u64 functions;
 	int r = pclntab_bytes(builder->image, &bytes);
 
 	if (r < 0)
 		return r;
-	r = go_rows(builder->image, &bytes, add_go_row, builder, &functions);
+	r = go_rows(builder->image, &bytes, add_go_row, builder, &functions, &layout);
 	if (r < 0) {
 		builder->known = (struct frame_range){0};
 		return r;
 	}
 	builder->input += bytes.size;
 	builder->frames += functions;
+	builder->layout = layout;
 	return 0;
 }
 

@@ -36,6 +36,9 @@ struct unwind_table {
 	u64 rows, rules_unsupported, frames; /* for counters */
 	u32 sources;			     /* UNWIND_*: those that gave a row */
 	u64 content_hash; /* of all input, so that copies of an object can share a table */
+	/* of a Go program, as of struct go_layout; 0: not known */
+	s32 go_thread_local_at;
+	u32 go_current;
 	struct runtime_config *runtime; /* unwind_table_set_runtime(); NULL: none */
 };
 

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/intern.h"
 #include "generated/version.h"
 #include "profile/format/format.h"
 #include "profile/format/otlp.h"
@@ -64,8 +66,19 @@ static size_t count_attributes(const struct otlp_sample *sample)
 	return count;
 }
 
+/* Puts the attributes of a goroutine behind those that all samples have. */
+static size_t add_given(const struct otlp_samples *samples, uint32_t id, int32_t *to)
+{
+	size_t size;
+	const void *given = intern_get(samples->given, id, &size);
+
+	memcpy(to, given, size);
+	return size / sizeof(*to);
+}
+
 static void put_sample(struct otlp *otlp, uint32_t index)
 {
+	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES + OTLP_SAMPLE_GIVEN];
 	const struct otlp_samples *samples = &otlp->samples;
 	struct otlp_sample from = otlp_samples_get(samples, index);
 	Otlp__Sample sample = OTLP__SAMPLE__INIT;
@@ -73,8 +86,11 @@ static void put_sample(struct otlp *otlp, uint32_t index)
 
 	sample.stack_index = from.stack;
 	sample.link_index = from.link;
+	memcpy(attributes, from.attributes, sizeof(from.attributes));
 	sample.n_attribute_indices = count_attributes(&from);
-	sample.attribute_indices = from.attributes;
+	sample.n_attribute_indices +=
+		add_given(samples, from.given, attributes + sample.n_attribute_indices);
+	sample.attribute_indices = attributes;
 	if (samples->times) {
 		sample.n_timestamps_unix_nano = samples->first[index + 1] - samples->first[index];
 		sample.timestamps_unix_nano = samples->times + samples->first[index];

@@ -2,6 +2,7 @@
 #include "profile/format/otlp_samples.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "base/intern.h"
 #include "profile/format/otlp.h"
 
-_Static_assert(sizeof(struct otlp_sample) == 4 * (3 + OTLP_SAMPLE_ATTRIBUTES),
+_Static_assert(sizeof(struct otlp_sample) == 4 * (4 + OTLP_SAMPLE_ATTRIBUTES),
 	       "a key has no padding");
 
 /* ---- order ---- */
@@ -85,6 +86,9 @@ static struct place *sorted(const struct profile *profile, size_t count)
 
 /* ---- attributes ---- */
 
+#define GIVEN_PREFIX  "go.label." /* of keys that a program chooses */
+#define GIVEN_KEY_MAX 256u
+
 /* The attribute of the last value that was asked for. */
 struct memo {
 	uint64_t value;
@@ -152,6 +156,29 @@ static void add_attributes(struct maker *maker, const struct profile_sample *fro
 		*to = reason(maker, from->reason);
 }
 
+/* Returns the id of the attributes that a program gave, 0: none, or INTERN_FAILED. */
+static uint32_t add_given(struct maker *maker, const struct profile_sample *from)
+{
+	const struct profile *profile = maker->otlp->profile;
+	int32_t attributes[OTLP_SAMPLE_GIVEN];
+	const struct profile_label *labels;
+	size_t count = profile_labels_get(profile, from->labels, &labels), used = 0;
+	char key[sizeof(GIVEN_PREFIX) + GIVEN_KEY_MAX];
+
+	if (from->goroutine)
+		attributes[used++] =
+			otlp_attribute_number(maker->otlp, "go.goroutine.id", from->goroutine);
+	for (size_t i = 0; i < count && used < OTLP_SAMPLE_GIVEN; i++) {
+		snprintf(key, sizeof(key), GIVEN_PREFIX "%s",
+			 profile_string_get(profile, labels[i].key));
+		attributes[used++] = otlp_attribute_string(
+			maker->otlp, key, profile_string_get(profile, labels[i].value));
+	}
+	if (used == 0)
+		return 0;
+	return intern_add(maker->samples->given, attributes, used * sizeof(attributes[0]));
+}
+
 /* ---- samples ---- */
 
 /* A process is in a container where all its samples are. */
@@ -192,6 +219,9 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 	sample.stack = otlp_stack(maker->otlp, from->stack);
 	sample.link = otlp_link(maker->otlp, from->link);
 	add_attributes(maker, from, cgroup, &sample);
+	sample.given = add_given(maker, from);
+	if (sample.given == INTERN_FAILED)
+		return 0;
 	id = intern_add(samples->keys, &sample, sizeof(sample));
 	if (id == INTERN_FAILED)
 		return 0;
@@ -342,13 +372,14 @@ int otlp_samples_init(struct otlp *otlp)
 
 	set_window(samples, otlp->times);
 	samples->keys = intern_new();
+	samples->given = intern_new();
 	samples->counts = calloc(count + 1, sizeof(*samples->counts));
 	samples->first = calloc(count + 1, sizeof(*samples->first));
 	samples->processes = calloc(count + 1, sizeof(*samples->processes));
 	maker.cpus = calloc(PROFILE_CPUS_MAX + 1, sizeof(*maker.cpus));
 	maker.of = calloc(count + 1, sizeof(*maker.of));
-	if (samples->keys && samples->counts && samples->first && samples->processes &&
-	    maker.cpus && maker.of)
+	if (samples->keys && samples->given && samples->counts && samples->first &&
+	    samples->processes && maker.cpus && maker.of)
 		r = make(&maker, count);
 	free(maker.cpus);
 	free(maker.of);
@@ -358,6 +389,7 @@ int otlp_samples_init(struct otlp *otlp)
 void otlp_samples_release(struct otlp_samples *samples)
 {
 	intern_free(samples->keys);
+	intern_free(samples->given);
 	free(samples->counts);
 	free(samples->first);
 	free(samples->times);

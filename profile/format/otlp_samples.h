@@ -19,12 +19,14 @@
 struct intern;
 struct otlp;
 
-#define OTLP_SAMPLE_ATTRIBUTES 6u /* at most */
+#define OTLP_SAMPLE_ATTRIBUTES 6u			/* at most */
+#define OTLP_SAMPLE_GIVEN      (PROFILE_LABELS_MAX + 1) /* those of a goroutine, at most */
 
 struct otlp_sample {
 	uint32_t process;			    /* index in otlp_samples.processes */
 	int32_t stack, link;			    /* indexes in the tables */
 	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES]; /* indexes in the table, then zeros */
+	uint32_t given; /* id in otlp_samples.given: further attributes; 0: none */
 };
 
 /* All samples of one resource. */
@@ -37,10 +39,11 @@ struct otlp_process {
 };
 
 struct otlp_samples {
-	struct intern *keys; /* struct otlp_sample, from id 1 on */
-	uint64_t *counts;    /* by sample */
-	size_t *first;	     /* by sample: times[first[i]] is its first time; up to first[i + 1] */
-	uint64_t *times;     /* CLOCK_REALTIME in ns, ascending; NULL: values */
+	struct intern *keys;  /* struct otlp_sample, from id 1 on */
+	struct intern *given; /* indexes in the table of attributes, one after another */
+	uint64_t *counts;     /* by sample */
+	size_t *first;	      /* by sample: times[first[i]] is its first time; up to first[i + 1] */
+	uint64_t *times;      /* CLOCK_REALTIME in ns, ascending; NULL: values */
 	struct otlp_process *processes;
 	size_t process_count;
 	uint64_t start, end; /* CLOCK_REALTIME in ns: each time is before the end */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "generated/version.h"
 #include "proto/profile.pb-c.h"
@@ -43,7 +44,7 @@ static const char *const own_strings[OWN_STRINGS] = {
 
 enum {
 #define L(id, key) +1
-	LABELS_MAX = 0
+	LABELS_MAX = PROFILE_LABELS_MAX
 #include "profile/pprof_labels.def"
 #undef L
 };
@@ -330,6 +331,20 @@ static void put_location(struct pprof *pprof, uint32_t id)
 	put_part(pprof, &part);
 }
 
+static bool is_own_key(const char *key)
+{
+	static const char *const keys[] = {
+#define L(id, key) key,
+#include "profile/pprof_labels.def"
+#undef L
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
 static void add_label(struct label_list *list, int64_t key, int64_t string, uint64_t number)
 {
 	Perftools__Profiles__Label *label = &list->label[list->count];
@@ -341,6 +356,17 @@ static void add_label(struct label_list *list, int64_t key, int64_t string, uint
 	label->str = string;
 	label->num = (int64_t)number;
 	list->pointer[list->count++] = label;
+}
+
+/* Adds the labels that the program gave, but none with a key of the writer's own. */
+static void add_given(const struct pprof *pprof, uint32_t id, struct label_list *list)
+{
+	const struct profile_label *labels;
+	size_t count = profile_labels_get(pprof->profile, id, &labels);
+
+	for (size_t i = 0; i < count && list->count < LABELS_MAX; i++)
+		if (!is_own_key(profile_string_get(pprof->profile, labels[i].key)))
+			add_label(list, labels[i].key, labels[i].value, 0);
 }
 
 static void make_labels(const struct pprof *pprof, const struct profile_sample *sample,
@@ -358,6 +384,8 @@ static void make_labels(const struct pprof *pprof, const struct profile_sample *
 	add_label(ret_list, own[OWN_CGROUP_PATH], cgroup.path, 0);
 	add_label(ret_list, own[OWN_CONTAINER], cgroup.container, 0);
 	add_label(ret_list, own[OWN_REASON], reason_string(pprof, sample->reason), 0);
+	add_label(ret_list, own[OWN_GOROUTINE], 0, sample->goroutine);
+	add_given(pprof, sample->labels, ret_list);
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_sample *from)

@@ -114,6 +114,8 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 		sample->cgroup = number[LABEL_FIELD_NUMBER];
 	else if (label == LABEL_CGROUP_PATH)
 		sample->cgroup_path = string->id;
+	else if (label == LABEL_GOROUTINE)
+		to->goroutine = number[LABEL_FIELD_NUMBER];
 	else if (label == LABEL_REASON)
 		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
 	return 0;

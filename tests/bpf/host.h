@@ -42,6 +42,7 @@ struct host {
 	u64 thread;			    /* pointer */
 	u64 list_time;			    /* ns: walk_list_time() */
 	bool may_list;			    /* walk_may_list() */
+	bool no_switches;		    /* walk_may_switch() */
 	u64 leaf[RUNTIME_SCAN_WORDS];	    /* registers */
 	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
@@ -170,6 +171,11 @@ static HOST_UNUSED int walk_may_list(void)
 static HOST_UNUSED u64 walk_thread_pointer(void)
 {
 	return host.thread;
+}
+
+static HOST_UNUSED int walk_may_switch(void)
+{
+	return !host.no_switches;
 }
 
 static HOST_UNUSED u64 walk_leaf_stack(void)

@@ -36,6 +36,7 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 struct image_told {
 	u64 code, name, named;
 	u32 call, in;
+	u64 part[RUNTIME_PARTS], last_bytes, table, table_bytes; /* RUNTIME_CONTROL */
 };
 static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
 static u32 image_told_count;
@@ -51,9 +52,21 @@ static HOST_UNUSED struct image_told *image_find_told(u64 code)
 /* The first event about code is the one that counts. */
 static HOST_UNUSED void image_tell(u64 code)
 {
+	struct runtime_list *list = &host.walk.list;
+
+	list->told--;
 	if (image_told_count < MEMORY_IMAGE_FRAMES_MAX && !image_find_told(code))
 		image_told[image_told_count++] = (struct image_told){
-			code, host.told_name, host.walk.list.named, host.told_call, host.told_in};
+			code,
+			host.told_name,
+			list->named,
+			host.told_call,
+			host.told_in,
+			{code, list->label, list->path, list->lines},
+			list->lines_bytes,
+			list->table,
+			list->table_bytes,
+		};
 }
 
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
@@ -77,6 +90,7 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	walk_init(&host.walk);
 	host.walk.made = image->head.made;
 	host.walk.deadline = ~0ull;
+	host.walk.list.told = MEMORY_IMAGE_FRAMES_MAX;
 	image_mark(image);
 	if (runtime_begin() == 0)
 		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
@@ -158,6 +172,31 @@ static HOST_UNUSED u64 image_part_address(const struct memory_image *image, u64 
 	return image_word(code + (at & ~7u)) >> (at & 4) * 8 & config->code_mask;
 }
 
+/* Adds what the event about code of Ruby has otherwise: send_event() of bpf/code.bpf.h. */
+static HOST_UNUSED void image_event_control(struct event_code *event)
+{
+	static const u64 places[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3, CODE_BYTES};
+	const struct image_told *told = image_find_told(event->code);
+	u64 bytes;
+
+	memset(event->bytes, 0, sizeof(event->bytes));
+	event->table_at = CODE_BYTES - CODE_TABLE_LONG;
+	for (u32 i = 0; i < RUNTIME_PARTS && told; i++) {
+		bytes = places[i + 1] - places[i];
+		if (i + 1 == RUNTIME_PARTS)
+			bytes -= CODE_TABLE_LONG;
+		if (i + 1 == RUNTIME_PARTS && bytes > told->last_bytes)
+			bytes = told->last_bytes;
+		event->address[i] = told->part[i];
+		event->bytes[i] = image_read_part(event->data + places[i], bytes, told->part[i]);
+	}
+	if (!told || told->table_bytes > CODE_TABLE_LONG)
+		return;
+	event->table = told->table;
+	event->table_bytes = (u32)image_read_part(event->data + event->table_at, told->table_bytes,
+						  event->table);
+}
+
 /* Makes the event that BPF sends about code. */
 static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, u64 fingerprint,
 				    struct event_code *ret_event)
@@ -169,6 +208,10 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 	ret_event->code = code;
 	ret_event->fingerprint = fingerprint;
 	image_event_name(ret_event);
+	if (image->config.flags & RUNTIME_CONTROL) {
+		image_event_control(ret_event);
+		return;
+	}
 	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
 		ret_event->address[i] = image_part_address(image, code, image->config.part[i]);
 		if (i + 1 < RUNTIME_PARTS)

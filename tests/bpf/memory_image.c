@@ -11,6 +11,7 @@
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
 #include "worker/runtime/php.h"
+#include "worker/runtime/ruby.h"
 
 /* ---- lines ---- */
 
@@ -91,6 +92,11 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
 	return 0;
 }
 
+bool memory_image_is_ruby(const struct memory_image *image)
+{
+	return image->config.flags & RUNTIME_CONTROL;
+}
+
 bool memory_image_is_lua(const struct memory_image *image)
 {
 	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24;
@@ -98,7 +104,7 @@ bool memory_image_is_lua(const struct memory_image *image)
 
 bool memory_image_is_luajit(const struct memory_image *image)
 {
-	return image->head.version >> 24 == 2;
+	return image->head.version >> 24 == 2 && !memory_image_is_ruby(image);
 }
 
 bool memory_image_is_php(const struct memory_image *image)
@@ -189,6 +195,11 @@ int memory_image_setup(const struct memory_image *image, struct runtime_setup *r
 	if (memory_image_is_php(image)) {
 		ret_setup->handler = &php_handler;
 		return find_php(image, &ret_setup->layout.php);
+	}
+	if (memory_image_is_ruby(image)) {
+		ret_setup->handler = &ruby_handler;
+		ret_setup->config.flags = image->config.flags;
+		return ruby_layout_find(image->head.version, &ret_setup->layout.ruby);
 	}
 	ret_setup->handler = &cpython_handler;
 	return find_cpython(image, &ret_setup->layout.cpython);

@@ -435,6 +435,11 @@ static u64 walk_thread_pointer(void)
 	return sampler.task.thread.fsbase;
 }
 
+static int walk_may_switch(void)
+{
+	return 1;
+}
+
 static u64 walk_leaf_stack(void)
 {
 	return sampler.scratch.sample.regs[PT_RSP];

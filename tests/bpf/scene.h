@@ -90,7 +90,7 @@ static HOST_UNUSED void scene_publish(void)
 {
 	struct build_row rows[SCENE_FUNCTIONS + 1];
 	u32 flags = scene.mapping.flags, runtime = scene.mapping.runtime;
-	u64 rule = scene.mapping.rule;
+	u64 rule = scene.mapping.rule, framed_rule = scene.mapping.framed_rule;
 
 	for (u32 i = 0; i < SCENE_FUNCTIONS; i++)
 		rows[i] = (struct build_row){FUNCTION(i) - SCENE_BIAS, scene.rule[i]};
@@ -99,6 +99,7 @@ static HOST_UNUSED void scene_publish(void)
 	scene.mapping.flags = flags;
 	scene.mapping.runtime = runtime;
 	scene.mapping.rule = rule;
+	scene.mapping.framed_rule = framed_rule;
 	host.walk.block = build_block(&host.build, &scene.mapping, 1);
 	host.walk.mappings = 1;
 	host.walk.multiplier = 0x9e3779b97f4a7c15ull;

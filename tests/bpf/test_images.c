@@ -93,10 +93,11 @@ static void test_images__functions_and_lines(void **state)
 	assert_int_equal(count, image.head.frames);
 }
 
-/* Returns whether borders say nothing of the stack. */
-static bool is_without_anchors(void)
+/* Returns whether borders have no address of the stack. */
+static bool has_groups(void)
 {
-	return memory_image_is_lua(&image) || memory_image_is_php(&image);
+	return memory_image_is_lua(&image) || memory_image_is_php(&image) ||
+	       memory_image_is_ruby(&image);
 }
 
 /* Activations of the interpreter's loop are on the stack, the outer ones behind the inner ones. */
@@ -114,7 +115,7 @@ static void test_images__borders(void **state)
 			i++;
 			continue;
 		}
-		if (frame == RUNTIME_BORDER_NOWHERE && is_without_anchors()) {
+		if (frame == RUNTIME_BORDER_NOWHERE && has_groups()) {
 			borders++; /* the worker ties it to the stack */
 			continue;
 		}
@@ -125,8 +126,7 @@ static void test_images__borders(void **state)
 		last = frame;
 		borders++;
 	}
-	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST) ||
-	    is_without_anchors())
+	if (image.config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST) || has_groups())
 		assert_true(borders > BORDERS_LEAST);
 	else
 		assert_int_equal(borders, 0);
@@ -197,6 +197,18 @@ static void expect_php(const struct php_layout *layout)
 	assert_int_equal(config->owner.placeholder, layout->generator_placeholder);
 }
 
+static void expect_ruby(const struct ruby_layout *layout)
+{
+	const struct runtime_config *config = &image.config;
+
+	assert_int_equal(config->node_bytes, layout->frame_bytes);
+	assert_int_equal(config->object_code, layout->object_code);
+	assert_int_equal(config->part[1], layout->code_label);
+	assert_int_equal(config->part[3], layout->code_lines);
+	assert_int_equal(config->control.table, layout->code_line_table);
+	assert_int_equal(config->control.name, layout->definition_name);
+}
+
 /* The recorded config is one of today's layout. */
 static void test_images__layout(void **state)
 {
@@ -210,6 +222,8 @@ static void test_images__layout(void **state)
 		expect_luajit(&setup.layout.luajit);
 	else if (memory_image_is_php(&image))
 		expect_php(&setup.layout.php);
+	else if (memory_image_is_ruby(&image))
+		expect_ruby(&setup.layout.ruby);
 	else
 		expect_cpython(&setup.layout.cpython);
 }
@@ -396,8 +410,8 @@ static void test_images__pointers_anywhere(void **state)
 		set_word(i, word);
 	}
 	assert_true(seen[RUNTIME_WHOLE] > 0 && seen[RUNTIME_CUT_READ] > 0);
-	/* no circle: callers are below in an array */
-	assert_true(image.config.flags & (RUNTIME_ARRAY | RUNTIME_STACKED) ||
+	/* no circle: callers are below in an array, or behind */
+	assert_true(image.config.flags & (RUNTIME_ARRAY | RUNTIME_STACKED | RUNTIME_CONTROL) ||
 		    seen[RUNTIME_CUT_DEPTH] > 0);
 	assert_int_equal(walk_hostile(), RUNTIME_WHOLE);
 }

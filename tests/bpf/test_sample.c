@@ -446,6 +446,75 @@ static void test_sample__context_needs_a_grant(void **state)
 	sampler.context_grant = NULL;
 }
 
+#define GO_WORDS 64u
+
+/* A thread whose goroutine has one label. The thread pointer is at the second word. */
+static void publish_labels(u64 words[GO_WORDS])
+{
+	const struct thread_context context = {.go = {.thread_local_at = -8,
+						      .current = 184,
+						      .labels = 176,
+						      .number = 152,
+						      .form = GO_LABELS_LIST}};
+
+	sampler.segment = &segment;
+	sampler.user = words;
+	sampler.user_start = HEAP;
+	sampler.user_bytes = GO_WORDS * 8;
+	sampler.now = 5000000000ull;
+	memset(words, 0, GO_WORDS * 8);
+	words[0] = HEAP + 16;		    /* the goroutine */
+	words[2 + 48 / 8] = HEAP + 16;	    /* its thread, in the same memory */
+	words[2 + 184 / 8] = HEAP + 16;	    /* the thread's goroutine */
+	words[2 + 152 / 8] = 17;	    /* number */
+	words[2 + 176 / 8] = HEAP + 32 * 8; /* labels */
+	words[32] = HEAP + 34 * 8;	    /* a slice of one */
+	words[33] = 1;
+	words[34] = HEAP + 40 * 8;
+	words[35] = 3;
+	words[36] = HEAP + 41 * 8;
+	words[37] = 100;
+	memcpy(words + 40, "keykeyke", 8);
+	memset(words + 41, 'v', 100);
+	memcpy(segment.word + 16 + 16 + 16, &context, sizeof(context));
+	take_samples(1, REASON_cut_not_ready, 1);
+	slot_of(0)->key = process_slot_key(PID, sampler.generation.number);
+	slot_of(0)->block = process_slot_block(16, 1, 1) | PROCESS_SLOT_LABELS;
+	sampler.task.thread.fsbase = HEAP + 8;
+}
+
+static void test_sample__labels_need_a_grant(void **state)
+{
+	static u64 words[GO_WORDS];
+	struct grant grant = {0};
+	struct record *record;
+	const u64 *labels;
+
+	(void)state;
+	publish_labels(words);
+	sampler.grant = NULL;
+	record = take_one();
+	assert_int_equal(record->labels, LABELS_NOT_GRANTED);
+	assert_int_equal(record->label_words, 0);
+	sampler.grant = &grant;
+	record = take_one();
+	assert_int_equal(record->labels, LABELS_TAKEN);
+	assert_int_equal(record->label_words, 1 + GO_LABEL_WORDS);
+	labels = (const u64 *)(record + 1) + record->kernel_frames + record->user_frames;
+	assert_int_equal(labels[0], 17);
+	assert_int_equal(labels[1], 3 | GO_LABEL_BYTES << 8 | GO_VALUE_CUT);
+	assert_memory_equal(labels + 2, "key", 3);
+	assert_memory_equal(labels + 2 + GO_LABEL_BYTES / 8, words + 41, GO_LABEL_BYTES);
+	assert_true(grant.listed > 0);
+	/* as much as the grant allows was taken */
+	grant.listed = sampler.now + GRANT_LISTED_NS;
+	assert_int_equal(take_one()->labels, LABELS_OVERDRAWN);
+	/* another process says nothing of labels: nobody looks */
+	slot_of(0)->block &= ~PROCESS_SLOT_LABELS;
+	assert_int_equal(take_one()->labels, LABELS_NOT_WANTED);
+	sampler.grant = NULL;
+}
+
 /* Each look costs, whatever it finds. */
 static void test_sample__contexts_are_bounded(void **state)
 {
@@ -500,6 +569,7 @@ int main(void)
 		TEST(epoch_begins_the_ring_anew),
 		TEST(epoch_forgets_cached_rules),
 		cmocka_unit_test_setup(test_sample__context_needs_a_grant, setup),
+		cmocka_unit_test_setup(test_sample__labels_need_a_grant, setup),
 		cmocka_unit_test_setup(test_sample__contexts_are_bounded, setup),
 	};
 

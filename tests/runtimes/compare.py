@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py PROFILE REPORT [PY_SPY]: how far a profile agrees with what an interpreter says of itself.
 
-PROFILE is of pprof, REPORT of workloads/report.py, calls.lua or hosted.py, PY_SPY in the raw format. Prints a row of figures,
-and what disagrees. Ends with 1 below a bound.
+PROFILE is of pprof, REPORT of workloads/report.py, calls.lua, calls.rb or hosted.py, PY_SPY in the raw format. Prints a
+row of figures, and what disagrees. Ends with 1 below a bound.
 """
 
 import collections
@@ -22,8 +22,10 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
+RUBY_MAPPING = "[ruby]"
+RESCUES = "rescue in ", "ensure in "
+SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -57,6 +59,25 @@ def frames_of(profile, sample, called):
             name = lua_name(function, sample["values"][0], called)
         frames.append(Frame(name, base(function["file"]), location["lines"][0]))
     return frames
+
+
+def as_ruby(frames, version):
+    """Returns functions of Ruby as its own stacks have them.
+
+    A function that Ruby has in Ruby counts as one in C. From 3.4 on, a function stands for its rescue and itself.
+    """
+    left, skips = [], False
+    for frame in reversed(frames):
+        if skips:
+            skips = False
+            continue
+        if frame.file.startswith("<internal:"):
+            frame = Frame(frame.name, "", 0)
+        if version >= (3, 4) and frame.name.startswith(RESCUES):
+            frame = frame._replace(name=frame.name.split(" in ", 1)[1])
+            skips = True
+        left.append(frame)
+    return left[::-1]
 
 
 def is_closure(name):
@@ -256,6 +277,8 @@ def main():
         if report.get("shares"):
             frames = [Frame(CLOSURE, report["files"][0], frame.line) if is_closure(frame.name) else frame
                       for frame in frames]
+        if report.get("ruby"):
+            frames = as_ruby(frames, tuple(map(int, report["version"].split(".")[:2])))
         if any(frame.name == OBSERVER for frame in frames):
             continue
         if frames:

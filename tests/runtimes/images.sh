@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py,
-# image.lua and image.php in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those
-# whose name has it; the other images stay. Root. After a change of what BPF reads, or of struct
+# image.lua, image.php and image.rb in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in
+# those whose name has it; the other images stay. Root. After a change of what BPF reads, or of struct
 # runtime_config, the images are to be recorded again: make memory-images.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -90,16 +90,27 @@ record_php() {	# ROOT PROGRAM
 	return $status
 }
 
+# A program in Ruby has one thread, too.
+record_ruby() {	# ROOT PROGRAM
+	local kind status=0
+	for kind in held released; do
+		run "$1" "$2" --disable=gems image.rb report $kind
+		record_these $kind || status=1
+	done
+	return $status
+}
+
 # record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
 # into an image.
 record() {
 	local work status=0
 	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
-	cp tests/runtimes/workloads/image.{py,lua,php} "$work"
+	cp tests/runtimes/workloads/image.{py,lua,php,rb} "$work"
 	case $3 in
 	*/luajit) record_lua "$2" "$3" traced ;;
 	*/lua*) record_lua "$2" "$3" held released ;;
 	*/php*) record_php "$2" "$3" ;;
+	*/ruby[0-9]*) record_ruby "$2" "$3" ;;
 	*) record_python "$2" "$3" ;;
 	esac || status=1
 	rm -rf "$work"
@@ -122,6 +133,8 @@ while IFS=$'\t' read -r name root rest <&3; do
 		record "$name" "$root" "$program" || failed=1
 	elif [[ $program == */lua* && " $of_lua " != *" ${name// /_} "* ]]; then
 		echo "$name: has the layout of another release"
+	elif [[ $program == */ruby ]]; then
+		echo "$name: has the layout of another build"
 	elif [ "${program#* }" != "$program" ]; then
 		echo "$name: more than a program"
 	elif ! record "$name" "$root" "$program"; then

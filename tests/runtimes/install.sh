@@ -154,7 +154,47 @@ php() {
 	debian "php$1" "$2" $packages
 }
 
-# layouts.sh and php_layout.sh have use for the functions alone.
+# versions of Ruby, with their suites
+rubies='2.7=bullseye 3.1=bookworm 3.3=trixie 3.4=experimental'
+
+# For ruby_layout.sh: versions, suites, sources, and what differs in these
+ruby_sources='2.7 bullseye 2.7.4 -DCLASSES="internal.h" -DTEXT=as.ary -DLINE_BYTES=8
+3.1 bookworm 3.1.2 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=8
+3.3 trixie 3.3.8 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
+3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
+
+# ruby VERSION SUITE: program and headers
+ruby() {
+	debian "ruby-$2" "$2" "ruby$1" "ruby$1-dev"
+}
+
+# ruby_built VERSION: of Debian's source, with the compiler that Debian leaves out
+ruby_built() {
+	local version=$1 log=$folder/ruby-yjit-$1.log name=ruby${1%.*}
+	tree=$folder/ruby-yjit-$version
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree" && mkdir -p "$tree"
+		if [ -z "$mirror" ]; then
+			echo 'apt knows no Debian mirror' >"$log"
+		elif ! command -v rustc >/dev/null; then
+			echo 'rustc is not installed' >"$log"
+		else
+			curl -sSfL "$mirror/pool/main/r/$name/${name}_$version.orig.tar.xz" 2>"$log" |
+				tar xJ -C "$tree" 2>>"$log" &&
+				(unset MAKEFLAGS MFLAGS && cd "$tree/ruby-$version" &&
+					./configure -q --enable-shared --enable-yjit --disable-install-doc --prefix="$tree/usr" \
+						--with-ext=zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof \
+						optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$tree/usr/lib" &&
+					make -s -j"$(nproc)" && make -s install) >>"$log" 2>&1 &&
+				strip --strip-unneeded "$tree"/usr/lib/libruby.so.*.*.* && rm -rf "$tree/ruby-$version" &&
+				touch "$tree/done"
+		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
+}
+
+# layouts.sh, php_layout.sh and ruby_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 # ---- what runs ----
@@ -284,6 +324,17 @@ for pair in $phps; do
 		have "php$version in apache2 of $suite, $kind" / served "env SERVER=php-module $server $own"
 	done
 done
+
+for pair in $rubies; do
+	version=${pair%=*} suite=${pair#*=}
+	get ruby $version $suite
+	have "ruby$version of $suite" "$tree" calls.rb "/usr/bin/ruby$version"
+	# the others of Debian are built without
+	[ $version != 3.1 ] || have "ruby$version of $suite, YJIT" "$tree" calls.rb "/usr/bin/ruby$version --yjit"
+done
+get ruby_built 3.3.8
+have 'ruby3.3.8 with YJIT' / calls.rb "$tree/bin/ruby --yjit"
+have 'ruby3.3.8 with YJIT, interpreted' / calls.rb "$tree/bin/ruby"
 
 # ---- programs that name the code that they make ----
 

@@ -37,7 +37,7 @@ struct step {
 };
 struct code {
 	unsigned int at, size;
-	unsigned char bytes[8];
+	unsigned char bytes[26];
 };
 struct made {
 	const char *name;
@@ -135,6 +135,9 @@ static struct image *make(const struct build *build)
 	unsigned char text[TEXT_BYTES], module[MODULE_BYTES] = {0};
 	size_t count = 0, name = 1, steps = 1, size;
 	size_t names = HEADER, tables = names + NAMES_MAX, pairs = tables + TABLES_MAX, records;
+	/* Go 1.16 has addresses, in more bytes, and no start of the text */
+	const bool is_116 = build->magic == 0xfffffffa;
+	const size_t pair_bytes = is_116 ? 16 : 8, earlier = is_116 ? 8 : 0, later = is_116 ? 4 : 0;
 	struct image *image = NULL;
 	struct build_elf elf;
 	unsigned char *bytes;
@@ -143,24 +146,26 @@ static struct image *make(const struct build *build)
 	memset(table, 0, sizeof(table));
 	while (build->functions[count].name)
 		count++;
-	records = 8 * count + 8;
+	records = pair_bytes * (count + 1);
 	put(table, build->magic ? build->magic : 0xfffffff1, 4);
 	put(table + 4, 0x08010000, 4);
 	put(table + 8, build->count ? build->count : count, 8);
-	put(table + 24, build->text, 8);
-	put(table + 32, names, 8);
-	put(table + 56, tables, 8);
-	put(table + 64, pairs, 8);
+	if (!is_116)
+		put(table + 24, build->text, 8);
+	put(table + 32 - earlier, names, 8);
+	put(table + 56 - earlier, tables, 8);
+	put(table + 64 - earlier, pairs, 8);
 	for (size_t i = 0; i <= count; i++) {
 		const struct made *made = &build->functions[i];
 		unsigned char *record = table + pairs + records + i * RECORD;
+		unsigned char *pair = table + pairs + pair_bytes * i;
 
-		put(table + pairs + 8 * i, made->start, 4);
+		put(pair, is_116 ? TEXT + made->start : made->start, pair_bytes / 2);
 		if (i == count)
 			break;
-		put(table + pairs + 8 * i + 4, records + i * RECORD, 4);
-		put(record + 4, name + build->names, 4);
-		put(record + 16, steps, 4);
+		put(pair + pair_bytes / 2, records + i * RECORD, 4);
+		put(record + 4 + later, name + build->names, 4);
+		put(record + 16 + later, steps, 4);
 		record[build->magic == 0xfffffff0 ? 37 : 41] = (unsigned char)made->flags;
 		memcpy(table + names + name, made->name, strlen(made->name));
 		name += strlen(made->name) + 1;
@@ -247,6 +252,7 @@ static void test_go_rows__rules_of_all_kinds(void **state)
 		{.functions = usual},
 		{.functions = usual, .text = TEXT},
 		{.functions = usual, .magic = 0xfffffff0},
+		{.functions = usual, .magic = 0xfffffffa},
 	};
 
 	(void)state;
@@ -305,7 +311,8 @@ static void test_go_rows__what_is_not_understood_is_refused(void **state)
 		struct build build;
 		int result;
 	} cases[] = {
-		{{.functions = usual, .magic = 0xfffffffa}, -ENOENT}, /* Go 1.16 */
+		{{.functions = usual, .magic = 0xfffffffb}, -ENOENT}, /* Go 1.15 */
+		{{.functions = usual, .magic = 0xfffffffa, .entry = TEXT + 0x20}, -ENOENT},
 		{{.functions = usual, .text = TEXT + 0x20}, -ENOENT}, /* another linker's */
 		{{.functions = usual, .entry = TEXT + 0x20}, -ENOENT},
 		{{.functions = usual, .entry = TEXT + 0x21}, -ENOENT},
@@ -369,6 +376,57 @@ static void test_go_rows__a_thread_of_c_is_a_root(void **state)
 	}
 }
 
+/* mov %fs:-8, %rax; cmp 0xb8(%rbx), %rax; mov 0x38(%rdx), %rsp; ...; mov 0x38(%rax), %rsp */
+#define SYSTEMSTACK                                                                              \
+	{                                                                                        \
+		0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x3b, 0x83, 0xb8, 0, \
+			0, 0, 0x48, 0x8b, 0x62, 0x38, 0x90, 0x90, 0x48, 0x8b, 0x60, 0x38         \
+	}
+#define SWITCH(kind, words) RULE_MAKE(RULE_SWITCH, kind, GO_SWITCH_OPERANDS(words, 1, 0, 0), -8, 0)
+
+/* The function that shows the layout comes behind another one. Go 1.16 has no flags. */
+static void test_go_rows__changes_of_stacks(void **state)
+{
+	static const struct made functions[] = {
+		{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+		{.name = "runtime.mcall",
+		 .start = 0x20,
+		 .flags = SPWRITE,
+		 .steps = {{0, 0x20}},
+		 .code = {0x10, 4, {0x49, 0x8b, 0x66, 0x38}}},
+		{.name = "runtime.systemstack",
+		 .start = 0x40,
+		 .flags = SPWRITE,
+		 .steps = {{0, 0x40}},
+		 .code = {0, 26, SYSTEMSTACK}},
+		{.name = "runtime.sigreturn__sigaction", .start = 0x80, .steps = {{0, 0x20}}},
+		{.name = NULL, .start = 0xa0},
+	};
+	static const struct build builds[] = {
+		{.functions = functions},
+		{.functions = functions, .magic = 0xfffffff0},
+		{.functions = functions, .magic = 0xfffffffa},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		struct unwind_table *table;
+
+		assert_int_equal(compile(&builds[i], &table), 0);
+		check_rule(table, 0x33, SP(8));
+		check_rule(table, 0x34, SWITCH(GO_SWITCH_LEAVE, 0));
+		check_rule(table, 0x3f, SWITCH(GO_SWITCH_LEAVE, 0));
+		check_rule(table, 0x53, SP(8));
+		check_rule(table, 0x54, SWITCH(GO_SWITCH_SYSTEM, 0));
+		check_rule(table, 0x59, SWITCH(GO_SWITCH_SYSTEM, 0));
+		check_rule(table, 0x5a, SP(8));
+		check_rule(table, 0x7e, SP(8));
+		check_rule(table, 0x7f, RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
+		check_rule(table, 0x9f, RULE_MAKE(RULE_SIGNAL, 0, 0, 0, RULE_FLAG_SIGNAL));
+		unwind_table_free(table);
+	}
+}
+
 /*
  * The linker of C makes _start at 0x900 and an FDE for _start. An FDE inside a function of Go is
  * the better source; the rest of Go's functions keep their table.
@@ -410,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_go_rows__what_is_not_understood_is_refused),
 		cmocka_unit_test(test_go_rows__the_hash_knows_the_text),
 		cmocka_unit_test(test_go_rows__a_thread_of_c_is_a_root),
+		cmocka_unit_test(test_go_rows__changes_of_stacks),
 		cmocka_unit_test(test_go_rows__the_linker_of_c),
 	};
 

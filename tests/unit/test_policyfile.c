@@ -84,8 +84,11 @@ static void test_policyfile__lines_about_what_processes_say(void **state)
 	char text[1024] = "";
 
 	(void)state;
-	assert_int_equal(parse("process-contexts yes\nperf-maps yes\n"), 0);
+	assert_int_equal(parse("process-contexts yes\nperf-maps yes\ngo-stacks yes\n"), 0);
 	assert_int_equal(rows.count, 0);
+	assert_int_equal(parse("go-stacks no\n"), 0);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.row[0].kind, ROW_GO_STACKS);
 	assert_int_equal(parse("environment REGION\n"
 			       "process-contexts no\n"
 			       "environment OTEL_SERVICE_NAME\n"
@@ -131,6 +134,8 @@ static void test_policyfile__what_is_refused(void **state)
 		"deny uid -1",
 		"process-contexts",
 		"process-contexts maybe",
+		"go-stacks",
+		"go-stacks maybe",
 		"environment",
 		"environment A=B",
 		"environment A B",

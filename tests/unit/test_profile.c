@@ -192,6 +192,56 @@ static void test_profile__links(void **state)
 	profile_free(profile);
 }
 
+/* Labels are part of what makes samples equal, and so is the goroutine. */
+static void test_profile__labels(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_label labels[2] = {{profile_string(profile, "a"), 0}};
+	struct profile_sample sample = {.pid = 1, .count = 1};
+	const struct profile_label *found;
+	uint32_t first;
+
+	(void)state;
+	labels[1].key = labels[0].value = profile_string(profile, "b");
+	first = profile_labels_add(profile, labels, 2);
+	assert_int_not_equal(first, 0);
+	assert_int_equal(profile_labels_add(profile, labels, 2), first);
+	assert_int_equal(profile_labels_add(profile, labels, 0), 0);
+	assert_int_equal(profile_labels_get(profile, first, &found), 2);
+	assert_memory_equal(found, labels, sizeof(labels));
+	assert_int_equal(profile_labels_get(profile, 0, &found), 0);
+	assert_int_equal(profile_labels_get(profile, 9, &found), 0);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample.labels = first;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	sample.goroutine = 17;
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	assert_int_equal(profile_samples(profile), 3);
+	assert_int_equal(profile_sample_get(profile, 1).labels, first);
+	assert_int_equal(profile_sample_get(profile, 1).goroutine, 0);
+	assert_int_equal(profile_sample_get(profile, 2).goroutine, 17);
+	assert_int_equal(profile_sample_get(profile, 2).count, 2);
+	assert_int_equal(profile_forget_samples(profile), 0);
+	assert_int_equal(profile_labels_get(profile, first, &found), 0);
+	profile_free(profile);
+}
+
+/* Beyond the limit no new labels are kept. */
+static void test_profile__labels_are_bounded(void **state)
+{
+	struct profile *profile = profile_new();
+	struct profile_label label = {0};
+
+	(void)state;
+	for (label.value = 1; label.value <= PROFILE_LABEL_SETS_MAX; label.value++)
+		assert_int_not_equal(profile_labels_add(profile, &label, 1), 0);
+	assert_int_equal(profile_labels_add(profile, &label, 1), 0);
+	label.value = 1;
+	assert_int_not_equal(profile_labels_add(profile, &label, 1), 0);
+	profile_free(profile);
+}
+
 static void test_profile__links_are_bounded(void **state)
 {
 	struct profile *profile = profile_new();
@@ -408,6 +458,8 @@ int main(void)
 		cmocka_unit_test(test_profile__stacks_are_unique),
 		cmocka_unit_test(test_profile__equal_samples_are_counted),
 		cmocka_unit_test(test_profile__links),
+		cmocka_unit_test(test_profile__labels),
+		cmocka_unit_test(test_profile__labels_are_bounded),
 		cmocka_unit_test(test_profile__links_are_bounded),
 		cmocka_unit_test(test_profile__cgroups),
 		cmocka_unit_test(test_profile__cgroups_are_bounded),

@@ -117,6 +117,37 @@ static void test_publisher__block_reads_back(void **state)
 	}
 }
 
+/* A Go program's labels have a place behind the entries, with a context or without. */
+static void test_publisher__labels_of_goroutines(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {0};
+	struct object object = {.state = OBJECT_READY,
+				.segments = &text,
+				.segment_count = 1,
+				.table = &table,
+				.go = {.thread_local_at = -8, .labels = 352}};
+	struct mappings *mappings = make(3, &object);
+	const struct thread_context *context;
+	u64 block;
+
+	(void)state;
+	object.context = (struct runtime_root){.start = RUNTIME_AT_NOTHING};
+	assert_int_equal(publisher_build(publisher, mappings, 1), 1);
+	assert_int_equal(publisher_publish(publisher, 3, 9, mappings), 0);
+	block = find(3, 9);
+	assert_true(block & PROCESS_SLOT_LABELS);
+	assert_false(block & PROCESS_SLOT_CONTEXT);
+	assert_int_equal(process_slot_version(block), mappings->version);
+	context = (const struct thread_context *)entry(block, 3);
+	assert_int_equal(context->root.start, RUNTIME_AT_NOTHING);
+	assert_int_equal(context->go.thread_local_at, -8);
+	assert_int_equal(context->go.labels, 352);
+	publisher_release(publisher, mappings, 3);
+	mappings_free(mappings);
+}
+
 /* The first object that publishes contexts says where, behind the entries. */
 static void test_publisher__context_of_threads(void **state)
 {
@@ -148,6 +179,7 @@ static void test_publisher__context_of_threads(void **state)
 		assert_int_equal(context->root.start, RUNTIME_AT_DESCRIPTOR);
 		assert_int_equal(context->root.pc, 0x402000 + entry(block, 0)->bias);
 		assert_int_equal(context->root.steps, 1);
+		assert_int_equal(context->go.thread_local_at, 0);
 		publisher_release(publisher, mappings, count);
 		mappings_free(mappings);
 	}
@@ -218,6 +250,46 @@ static void test_publisher__rule_of_code_in_shared_memory(void **state)
 	assert_int_equal(entry(find(1, 1), 2)->flags, 0);
 	assert_true(entry(find(1, 1), 2)->rule == rule);
 	publisher_release(publisher, mappings, NS_PER_SECOND);
+	mappings_free(mappings);
+}
+
+/* So has code in other anonymous memory. It waits for an object that has the name of Ruby alone. */
+static void test_publisher__rule_of_code_in_own_memory(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {.directory = 32, .dictionary = 48};
+	struct runtime_setup setup = {.own_rule = RULE_MAKE(RULE_SP, 0, 0, 32, 0),
+				      .own_framed_rule = RULE_MAKE(RULE_BP, 0, 0, 16, 0)};
+	char name[] = "/usr/lib/libruby-3.1.so.3.1.2", other[] = "/usr/lib/librubyist.so";
+	struct object maker = {.state = OBJECT_PARSING, .segments = &text, .segment_count = 1},
+		      anonymous = {.state = OBJECT_READY, .anonymous = true};
+	struct mapping made = {.start = 0x500000, .end = 0x600000, .object = &anonymous};
+	struct mappings *mappings = make(1, &maker);
+
+	(void)state;
+	maker.name = other;
+	assert_int_equal(mappings_add(mappings, &made), 1);
+	assert_int_equal(publisher_build(publisher, mappings, 1), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 1)->flags, 0);
+	maker.name = name;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 1)->flags, MAPPING_PENDING);
+	maker.state = OBJECT_READY;
+	maker.table = &table;
+	maker.setup = &setup;
+	publisher_look_for_ready(mappings);
+	assert_true(mappings->dirty);
+	assert_int_equal(publisher_build(publisher, mappings, 2 * NS_PER_SECOND), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 1)->flags, 0);
+	assert_true(entry(find(1, 1), 1)->rule == setup.own_rule);
+	assert_true(entry(find(1, 1), 1)->framed_rule == setup.own_framed_rule);
+	maker.name = NULL; /* not allocated */
+	publisher_release(publisher, mappings, 2 * NS_PER_SECOND);
 	mappings_free(mappings);
 }
 
@@ -444,10 +516,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_publisher__block_reads_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__context_of_threads, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__labels_of_goroutines, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_publisher__mapping_has_the_bias_of_its_own_segment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__rule_of_code_in_shared_memory,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__rule_of_code_in_own_memory, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_table_is_said, setup,

@@ -21,7 +21,8 @@ static const struct mapping *find_runtime(const struct process *process)
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 
-		if (!mapping->object || !runtime_has_handler(mapping->object->runtime))
+		if (!mapping->object || (!runtime_has_handler(mapping->object->runtime) &&
+					 mapping->object->go.thread_local_at == 0))
 			continue;
 		if (mapping->start != process->grant.start)
 			return mapping;

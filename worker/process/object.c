@@ -27,7 +27,8 @@ struct objects {
 	struct object *vdso, *anonymous;
 	size_t descriptors, open, parsing, storing;
 	uint64_t numbers, changes, room;
-	uint64_t rested; /* files, as of the last turn */
+	uint64_t rested;   /* files, as of the last turn */
+	bool wants_labels; /* of Go */
 	struct failures failures;
 	uint64_t now; /* of the last turn */
 	struct objects_counts counts;
@@ -58,6 +59,11 @@ static void set_state(struct objects *objects, struct object *object, enum objec
 	objects->storing += state == OBJECT_STORING;
 	object->state = state;
 	objects->changes += state == OBJECT_READY || state == OBJECT_FAILED;
+}
+
+void objects_want_labels(struct objects *objects)
+{
+	objects->wants_labels = true;
 }
 
 void objects_set_redact(struct objects *objects, const struct redact *redact)
@@ -466,6 +472,9 @@ static void finish(struct objects *objects, struct object *object, struct parser
 	object->setup = result->setup;
 	object->copies = result->copies;
 	object->context = result->context;
+	if (objects->wants_labels && result->go_error == 0)
+		object->go = result->go;
+	objects->counts.labels_unknown += objects->wants_labels && result->go_error == -ENOTSUP;
 	result->setup = NULL;
 	if (result->build_id[0])
 		object->build_id = strdup(result->build_id);

@@ -69,6 +69,7 @@ struct object {
 	struct runtime_setup *setup; /* of the runtime; NULL: none */
 	struct cpython_types copies; /* that a program has of a runtime's types; 0: none */
 	struct runtime_root context; /* of thread_context_find(); RUNTIME_AT_NOTHING: none */
+	struct go_labels go;	     /* that are wanted; thread_local_at 0: none */
 	struct table *table;	     /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */
@@ -81,6 +82,7 @@ struct objects_counts {
 	uint64_t objects, failed, descriptors_closed;
 	uint64_t no_room, no_rules; /* for the table; unwind information that cannot be used */
 	uint64_t parsing_late;	    /* files whose parsing rested, or was given up */
+	uint64_t labels_unknown;    /* Go programs of a version whose labels are not known */
 };
 
 /* At most `descriptors` files are kept open. NULL: no memory. */
@@ -90,6 +92,8 @@ void objects_free(struct objects *objects); /* after the parser; NULL is fine */
 
 /* Sets how names are logged; borrowed. Without this call names are logged as they are. */
 void objects_set_redact(struct objects *objects, const struct redact *redact);
+/* From now on, Go programs have labels (object.go). */
+void objects_want_labels(struct objects *objects);
 /* Sets the vDSO of all processes, an image in memory; bytes are borrowed. Returns 0 or -ENOMEM. */
 int objects_set_vdso(struct objects *objects, const void *bytes, size_t size);
 struct object *objects_vdso(const struct objects *objects);

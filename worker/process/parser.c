@@ -17,6 +17,7 @@
 #include "object/unwind/unwind_table.h"
 #include "worker/runtime/cpython_types.h"
 #include "worker/runtime/runtime.h"
+#include "worker/runtime/go_labels.h"
 #include "worker/runtime/thread_context.h"
 
 #define PRIORITY_NORMAL 0
@@ -164,6 +165,7 @@ void parser_run(const struct parser_job *job, struct pace *pace, struct parser_r
 	if (ret_result->table_error < 0)
 		ret_result->table = NULL;
 	ret_result->runtime_error = set_up(image, ret_result);
+	ret_result->go_error = go_labels_find(image, ret_result->table, &ret_result->go);
 	image_close(image);
 }
 

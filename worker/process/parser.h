@@ -70,6 +70,8 @@ struct parser_result {
 	struct runtime_setup *setup; /* of the runtime, owned; NULL: BPF does not walk its frames */
 	struct cpython_types copies; /* that a program has of a runtime's types */
 	struct runtime_root context; /* of thread_context_find(); RUNTIME_AT_NOTHING: none */
+	struct go_labels go;	     /* of go_labels_find(); zeros: none */
+	int go_error;		     /* of it */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1];
 	char go_build_id[IMAGE_GO_BUILD_ID_MAX + 1]; /* raw */
 	char file_id[FILE_ID_BYTES]; /* "": the file cannot be read; else also with an error */

@@ -22,7 +22,7 @@ struct block {
 	unsigned int references;
 	uint32_t word, words, count;
 	uint32_t version; /* of the mappings it was made of */
-	bool has_context; /* behind the entries */
+	u64 has;	  /* PROCESS_SLOT_CONTEXT, PROCESS_SLOT_LABELS: behind the entries */
 };
 
 struct publisher {
@@ -108,14 +108,39 @@ bool publisher_waits(const struct mappings *mappings)
 
 /* The runtimes that make code while a program runs. */
 struct makers {
-	struct mapping_entry entry; /* of the one whose config the walk needs for such code */
-	u64 rule;		    /* of the code in shared memory */
-	bool may_come;		    /* a rule, of an object that is not ready */
+	struct mapping_entry entry;    /* of the one whose config the walk needs for such code */
+	u64 rule;		       /* of the code in shared memory */
+	u64 own_rule, own_framed_rule; /* of the code in other memory */
+	bool may_come;		       /* a rule, of an object that is not ready */
+	bool own_may_come;	       /* the same, of one that is named as such a runtime */
 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		return slash + 1;
+	return path;
+}
+
+/* Returns whether an object that is not ready may have a rule for code in memory of one process. */
+static bool own_may_come(const struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (object && object->state < OBJECT_READY && object->name &&
+		    runtime_is_own_file(RUNTIME_RUBY, base_name(object->name)))
+			return true;
+	}
+	return false;
+}
 
 static void find_makers(const struct mappings *mappings, struct makers *ret_makers)
 {
-	*ret_makers = (struct makers){.may_come = publisher_waits(mappings)};
+	*ret_makers = (struct makers){.may_come = publisher_waits(mappings),
+				      .own_may_come = own_may_come(mappings)};
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
 		const struct object *object = mapping->object;
@@ -124,6 +149,10 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			continue;
 		if (object->setup->made_rule && !ret_makers->rule)
 			ret_makers->rule = object->setup->made_rule;
+		if (object->setup->own_rule && !ret_makers->own_rule) {
+			ret_makers->own_rule = object->setup->own_rule;
+			ret_makers->own_framed_rule = object->setup->own_framed_rule;
+		}
 		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
 			publisher_entry(mapping, &ret_makers->entry);
 	}
@@ -137,19 +166,21 @@ static void set_maker(const struct mapping *mapping, const struct makers *makers
 		return;
 	entry->runtime = makers->entry.runtime;
 	entry->bias = makers->entry.bias;
-	if (!mapping->is_shared)
-		return;
 	entry->rule = makers->rule;
+	if (!mapping->is_shared) {
+		entry->rule = makers->own_rule;
+		entry->framed_rule = makers->own_framed_rule;
+	}
 	/* BPF keeps what it has found out of code that is not pending */
-	if (!makers->rule && makers->may_come)
+	if (!entry->rule && (mapping->is_shared ? makers->may_come : makers->own_may_come))
 		entry->flags |= MAPPING_PENDING;
 }
 
 /*
  * Finds where threads have their context. Where several objects have the variable, the dynamic
- * linker gives all of them that of one. Returns false: there is none.
+ * linker gives all of them that of one. Returns whether there is one.
  */
-static bool find_context(const struct mappings *mappings, struct thread_context *ret_context)
+static bool find_root(const struct mappings *mappings, struct runtime_root *ret_root)
 {
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
@@ -159,11 +190,38 @@ static bool find_context(const struct mappings *mappings, struct thread_context 
 		if (!object || object->state < OBJECT_READY ||
 		    object->context.start == RUNTIME_AT_NOTHING || !publisher_bias(mapping, &bias))
 			continue;
-		*ret_context = (struct thread_context){.root = object->context};
-		ret_context->root.pc += bias;
+		*ret_root = object->context;
+		ret_root->pc += bias;
 		return true;
 	}
 	return false;
+}
+
+/* Finds where goroutines have their labels. A program has one runtime of Go. */
+static bool find_labels(const struct mappings *mappings, struct go_labels *ret_labels)
+{
+	for (size_t i = 0; i < mappings->open_count; i++) {
+		const struct object *object = mappings->open[i].object;
+
+		if (!object || object->state < OBJECT_READY || object->go.thread_local_at == 0)
+			continue;
+		*ret_labels = object->go;
+		return true;
+	}
+	return false;
+}
+
+/* Returns the flags of what was found. */
+static u64 find_context(const struct mappings *mappings, struct thread_context *ret_context)
+{
+	u64 found = 0;
+
+	*ret_context = (struct thread_context){.root = {.start = RUNTIME_AT_NOTHING}};
+	if (find_root(mappings, &ret_context->root))
+		found |= PROCESS_SLOT_CONTEXT;
+	if (find_labels(mappings, &ret_context->go))
+		found |= PROCESS_SLOT_LABELS;
+	return found;
 }
 
 /* Returns the words of the start addresses, padded to an entry. */
@@ -210,9 +268,9 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 	block->references = 1;
 	block->count = count;
 	block->version = mappings->version;
-	block->has_context = find_context(mappings, &context);
+	block->has = find_context(mappings, &context);
 	block->words = mappings_words(count);
-	if (block->has_context)
+	if (block->has)
 		block->words += sizeof(context) / sizeof(u32);
 	if (block->words == 0)
 		block->words = SEGMENTS_ALIGN;
@@ -221,7 +279,7 @@ static struct block *block_new(struct publisher *publisher, const struct mapping
 		free(block);
 		return NULL;
 	}
-	if (block->has_context)
+	if (block->has)
 		memcpy(segments_at(publisher->segments, block->word) + mappings_words(count),
 		       &context, sizeof(context));
 	return block;
@@ -348,8 +406,7 @@ int publisher_publish(struct publisher *publisher, uint32_t pid, uint64_t genera
 
 	if (!block)
 		return -ENOENT;
-	if (block->has_context)
-		flags |= PROCESS_SLOT_CONTEXT;
+	flags |= block->has;
 	return put(publisher, pid, generation,
 		   process_slot_block(block->word, block->count, block->version) | flags);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bpf/abi.h"
 #include "object/elf/dynamic.h"
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
@@ -291,4 +292,31 @@ int accessor_next(struct accessor *accessor)
 		r = step(accessor);
 	}
 	return r;
+}
+
+int accessor_root(const struct accessor_value *value, bool musl, struct runtime_root *ret_root)
+{
+	struct runtime_root root = {.pc = value->pc, .steps = 1};
+
+	if (!value->loaded || (int64_t)value->number != (int32_t)value->number)
+		return -ENOTSUP;
+	root.offset[0] = (int32_t)value->number;
+	switch (value->base) {
+	case ACCESSOR_THREAD:
+		root.start = RUNTIME_AT_THREAD;
+		break;
+	case ACCESSOR_THREAD_OFFSET:
+		root.start = RUNTIME_AT_OFFSET;
+		break;
+	case ACCESSOR_MODULE:
+		root.start = musl ? RUNTIME_AT_MODULE_MUSL : RUNTIME_AT_MODULE;
+		break;
+	case ACCESSOR_THREAD_DESCRIPTOR:
+		root.start = musl ? RUNTIME_AT_DESCRIPTOR_MUSL : RUNTIME_AT_DESCRIPTOR;
+		break;
+	default:
+		return -ENOTSUP;
+	}
+	*ret_root = root;
+	return 0;
 }

@@ -49,6 +49,7 @@ enum accessor_event {
 
 struct exported;
 struct image;
+struct runtime_root;
 
 struct accessor {
 	struct image *image;		 /* borrowed */
@@ -71,5 +72,10 @@ void accessor_init(struct accessor *accessor, struct image *image, const struct 
 int accessor_next(struct accessor *accessor);
 /* Goes back to the first branch, for the other way. Returns false when there was none. */
 bool accessor_turn(struct accessor *accessor);
+/*
+ * Makes a root that leads to the value of a thread-local variable. musl: of the image. Returns 0,
+ * or -ENOTSUP for another value.
+ */
+int accessor_root(const struct accessor_value *value, bool musl, struct runtime_root *ret_root);
 
 #endif

@@ -25,34 +25,6 @@ static const char own[] = "PyGILState_GetThisThreadState";
 
 /* ---- thread-local variables ---- */
 
-/* Makes a root that leads to the variable's value. */
-static int root_of(const struct accessor_value *value, bool musl, struct runtime_root *ret_root)
-{
-	struct runtime_root root = {.pc = value->pc, .steps = 1};
-
-	if (!value->loaded || (int64_t)value->number != (int32_t)value->number)
-		return -ENOTSUP;
-	root.offset[0] = (int32_t)value->number;
-	switch (value->base) {
-	case ACCESSOR_THREAD:
-		root.start = RUNTIME_AT_THREAD;
-		break;
-	case ACCESSOR_THREAD_OFFSET:
-		root.start = RUNTIME_AT_OFFSET;
-		break;
-	case ACCESSOR_MODULE:
-		root.start = musl ? RUNTIME_AT_MODULE_MUSL : RUNTIME_AT_MODULE;
-		break;
-	case ACCESSOR_THREAD_DESCRIPTOR:
-		root.start = musl ? RUNTIME_AT_DESCRIPTOR_MUSL : RUNTIME_AT_DESCRIPTOR;
-		break;
-	default:
-		return -ENOTSUP;
-	}
-	*ret_root = root;
-	return 0;
-}
-
 /* Evaluates a function to its end. */
 static int returned(struct image *image, const struct exported *exported, const char *function,
 		    struct accessor_value *ret_value)
@@ -81,7 +53,7 @@ static int find_variable(struct image *image, const struct exported *exported, c
 
 	if (r < 0)
 		return r;
-	return root_of(&value, dynamic_needs_musl(image), ret_root);
+	return accessor_root(&value, dynamic_needs_musl(image), ret_root);
 }
 
 int cpython_thread_current(struct image *image, const struct exported *exported,

@@ -317,6 +317,32 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 	return find_all(image, start, size, ret_ranges);
 }
 
+int loop_jumped_to_by(struct image *image, const struct exported *exported, const char *name,
+		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES])
+{
+	struct callees callees guard_callees = {0};
+	struct code function guard_code = {0};
+	uint64_t start = 0, size = 0;
+	struct exported_symbol symbol;
+	int r = init_callees(&callees);
+
+	if (r < 0)
+		return r;
+	if (!exported_find(exported, name, &symbol))
+		return -ENOTSUP;
+	r = read_code(image, symbol.address, symbol.size, &function);
+	if (r < 0)
+		return r;
+	callees.count = add_targets(&function, false, callees.target, 0);
+	r = find_functions(image, &callees);
+	if (r < 0)
+		return r;
+	find_largest(&callees, &start, &size);
+	if (start == 0)
+		return -ENOTSUP;
+	return find_all(image, start, size, ret_ranges);
+}
+
 /* ---- code by hand ---- */
 
 /* Returns the first address of code that is behind a call of other code of the image, or 0. */

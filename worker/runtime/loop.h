@@ -31,6 +31,10 @@ int loop_of_symbol(struct image *image, const struct exported *exported, const c
 int loop_called_by(struct image *image, const struct exported *exported, const char *name,
 		   struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
 
+/* Finds the largest function that an exported one jumps to, in place of a call, and its parts. */
+int loop_jumped_to_by(struct image *image, const struct exported *exported, const char *name,
+		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
+
 /* A loop that somebody wrote by hand: one function of many entries. */
 struct loop_by_hand {
 	struct runtime_range code;

@@ -16,6 +16,7 @@
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/php_layout.h"
+#include "worker/runtime/ruby_layout.h"
 #include "worker/runtime/told.h"
 
 struct image;
@@ -46,11 +47,14 @@ struct runtime_setup {
 	 */
 	bool makes_in_loop;
 	u64 made_rule;
+	/* As in struct mapping_entry: of code that the runtime makes in memory of one process */
+	u64 own_rule, own_framed_rule;
 	union {
 		struct cpython_layout cpython;
 		struct lua_layout lua;
 		struct luajit_layout luajit;
 		struct php_layout php;
+		struct ruby_layout ruby;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

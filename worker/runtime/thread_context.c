@@ -10,7 +10,7 @@
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
 
-static const char name[] = "otel_thread_ctx_v1";
+#define CONTEXT "otel_thread_ctx_v1"
 
 #define WORD_BYTES 8u
 
@@ -123,7 +123,7 @@ static int find_place(struct image *image, const struct exported_symbol *symbol,
 	return 0;
 }
 
-int thread_context_find(struct image *image, struct runtime_root *ret_root)
+int thread_variable_find(struct image *image, const char *name, struct runtime_root *ret_root)
 {
 	struct exported exported;
 	struct exported_symbol symbol;
@@ -135,4 +135,9 @@ int thread_context_find(struct image *image, struct runtime_root *ret_root)
 	if (r < 0)
 		r = find_place(image, &symbol, ret_root);
 	return r;
+}
+
+int thread_context_find(struct image *image, struct runtime_root *ret_root)
+{
+	return thread_variable_find(image, CONTEXT, ret_root);
 }

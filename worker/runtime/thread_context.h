@@ -16,5 +16,7 @@ struct image;
  * the image has no such variable; -ENOTSUP: no word of the image says where threads have it.
  */
 int thread_context_find(struct image *image, struct runtime_root *ret_root);
+/* The same of another thread-local variable in the dynamic symbols. */
+int thread_variable_find(struct image *image, const char *name, struct runtime_root *ret_root);
 
 #endif

@@ -17,6 +17,14 @@ static void add_parts(struct memory *memory, const struct event_code *event)
 				   (size_t)event->bytes[i]);
 }
 
+/* Adds the table of an event that has one. */
+static void add_table(struct memory *memory, const struct event_code *event)
+{
+	if (event->table_bytes <= CODE_TABLE_LONG &&
+	    event->table_at <= CODE_BYTES - event->table_bytes)
+		memory_add(memory, event->table, event->data + event->table_at, event->table_bytes);
+}
+
 /* FNV-1a, 64 bits. It guards against addresses that are used again, and against nobody. */
 uint64_t told_mark(const unsigned char bytes[TOLD_PACKED_BYTES])
 {
@@ -33,8 +41,12 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	struct memory memory = {0};
 	int r;
 
-	_Static_assert(RUNTIME_PARTS < MEMORY_RANGES_MAX, "there is a range for each part");
+	_Static_assert(RUNTIME_PARTS + 2 <= MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
+	if (setup->config.flags & RUNTIME_CONTROL)
+		add_table(&memory, event);
+	for (size_t i = 0; i < RUNTIME_PARTS; i++)
+		ret_told->part[i] = event->address[i];
 	ret_told->called = event->name;
 	ret_told->called_by = event->called_by;
 	ret_told->called_in = event->called_in;

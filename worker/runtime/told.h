@@ -57,6 +57,7 @@ struct told {
 	uint64_t called; /* address of the text that a caller has as its name; 0: none */
 	uint32_t called_by, called_in; /* the caller's instruction and frame, as the event has it */
 	uint64_t named;		       /* as in struct event_code */
+	uint64_t part[RUNTIME_PARTS];  /* addresses of the event's parts */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	bool is_start;		       /* no function, but where the list of a coroutine begins */
 	struct told_code code;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sample/go_label.h"
 #include "worker/sample/samples.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct samples {
 	size_t used, capacity, records;
 	uint64_t oldest; /* time of a record, or UINT64_MAX */
 	struct stack stack;
+	size_t label_bytes; /* of texts of labels in the profile */
 };
 
 /* The answers that a record lacks. */
@@ -196,10 +198,50 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 
 	if (head->context != CONTEXT_TAKEN)
 		return 0;
-	memcpy(&link, held->frame + record_words(head) - CONTEXT_WORDS, sizeof(link));
+	memcpy(&link, held->frame + record_words(head) - head->label_words - CONTEXT_WORDS,
+	       sizeof(link));
 	id = profile_link_add(samples->parts.profile, &link);
 	samples->counts.links_lost += id == 0;
 	return id;
+}
+
+/* Gives the profile a text of a label. Processes choose these: the profile has LABEL_BYTES_MAX. */
+static uint32_t add_label_text(struct samples *samples, const char *text)
+{
+	struct profile *profile = samples->parts.profile;
+	const uint32_t before = profile_strings(profile);
+	uint32_t id;
+
+	if (samples->label_bytes > LABEL_BYTES_MAX)
+		return PROFILE_FAILED;
+	id = profile_string(profile, text);
+	if (profile_strings(profile) != before)
+		samples->label_bytes += strlen(text) + 1;
+	return id;
+}
+
+/* Gives the sample the labels of the goroutine, redacted as names of threads are. */
+static void add_labels(struct samples *samples, const struct held *held,
+		       struct profile_sample *sample)
+{
+	const struct record *head = &held->head;
+	const u64 *words = held->frame + record_words(head) - head->label_words;
+	struct profile_label labels[GO_LABELS_MAX];
+	struct go_label read[GO_LABELS_MAX];
+	char text[REDACT_BYTES];
+	u64 goroutine;
+	size_t count = go_label_read(words, head->label_words, read, &goroutine);
+
+	sample->goroutine = goroutine;
+	for (size_t i = 0; i < count; i++) {
+		const char *value =
+			redact_name(samples->parts.redact, REDACT_THREAD, read[i].value, text);
+
+		labels[i].key = add_label_text(samples, read[i].key);
+		labels[i].value = add_label_text(samples, value);
+	}
+	sample->labels = profile_labels_add(samples->parts.profile, labels, count);
+	samples->counts.labels_lost += count > 0 && sample->labels == 0;
 }
 
 /* Tells the profile what some formats alone show. */
@@ -229,6 +271,8 @@ static int add_sample(struct samples *samples, const struct held *held,
 	const struct redact *redact = samples->parts.redact;
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
+	samples->counts.labels[head->labels]++;
+	add_labels(samples, held, &sample);
 	if (samples->parts.details)
 		add_details(samples, held, process, &sample);
 	if (process) {
@@ -496,12 +540,13 @@ static void resolve_all(struct samples *samples, uint64_t turn, uint64_t now, en
 }
 
 /*
- * Copies the words of a record: frames of the kernel, of the user, then words of a list, and of a
- * context.
+ * Copies the words of a record: frames of the kernel, of the user, then words of a list, of a
+ * context and of labels.
  */
 static void copy_words(u64 *to, const struct record *head, const u64 *from)
 {
 	const u64 *frames = from + head->kernel_frames, *list = frames + head->user_frames;
+	size_t rest = head->label_words;
 
 	if (head->flags & RECORD_FLAG_LIST_FIRST) {
 		list = frames;
@@ -512,10 +557,11 @@ static void copy_words(u64 *to, const struct record *head, const u64 *from)
 	memcpy(to, frames, head->user_frames * sizeof(*to));
 	to += head->user_frames;
 	memcpy(to, list, head->runtime_words * sizeof(*to));
+	to += head->runtime_words;
 	if (head->context == CONTEXT_TAKEN)
-		memcpy(to + head->runtime_words,
-		       from + head->kernel_frames + head->user_frames + head->runtime_words,
-		       CONTEXT_WORDS * sizeof(*to));
+		rest += CONTEXT_WORDS;
+	memcpy(to, from + head->kernel_frames + head->user_frames + head->runtime_words,
+	       rest * sizeof(*to));
 }
 
 void samples_hold(struct samples *samples, const struct record *head, const u64 *frames,
@@ -564,6 +610,7 @@ uint64_t samples_oldest(const struct samples *samples)
 void samples_use(struct samples *samples, struct profile *profile)
 {
 	samples->parts.profile = profile;
+	samples->label_bytes = 0;
 	if (samples->parts.made)
 		made_names_begin(samples->parts.made);
 	stack_use(&samples->stack, profile);

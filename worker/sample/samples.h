@@ -25,6 +25,7 @@ struct redact;
 struct samples;
 struct tracker;
 
+#define LABEL_BYTES_MAX (4u << 20) /* of different texts of labels in a profile */
 #ifndef SAMPLES_HELD_MAX
 #define SAMPLES_HELD_MAX (8u << 20) /* bytes */
 #endif
@@ -59,6 +60,8 @@ struct samples_counts {
 	uint64_t reason[REASON_COUNT];
 	uint64_t runtime[SAMPLES_RUNTIMES]; /* by enum runtime_result */
 	uint64_t malformed;		    /* lists of a runtime */
+	uint64_t labels[LABELS_RESULTS];    /* by enum labels_result */
+	uint64_t labels_lost;		    /* samples without labels, for want of room */
 	uint64_t context[CONTEXT_RESULTS];  /* by enum context_result, where there are details */
 	uint64_t links_lost;		    /* contexts that the profile has no room for */
 };

@@ -211,12 +211,13 @@ struct scripts {
 	const struct object *owner; /* the interpreter; a process may have several */
 	uint32_t runtime;	    /* enum runtime */
 	bool hides;		    /* the interpreter's own frames */
-	bool by_loop;	 /* each frame of the loop has one function: runtime_setup.loop */
-	bool by_group;	 /* each one has a group: runtime_setup.has_groups */
-	bool makes_code; /* the list also has the functions of code made at run time */
-	bool is_cut;	 /* further functions are not known, and no marker says so yet */
-	size_t early;	 /* functions that have no frame of the loop any more */
-	size_t bare;	 /* innermost frames of the loop that have no function yet */
+	bool by_loop;	      /* each frame of the loop has one function: runtime_setup.loop */
+	bool by_group;	      /* each one has a group: runtime_setup.has_groups */
+	bool makes_code;      /* the list also has the functions of code made at run time, */
+	bool stands_for_code; /* even if this code has names */
+	bool is_cut;	      /* further functions are not known, and no marker says so yet */
+	size_t early;	      /* functions that have no frame of the loop any more */
+	size_t bare;	      /* innermost frames of the loop that have no function yet */
 };
 
 static bool is_interpreter(const struct mapping *mapping)
@@ -293,10 +294,11 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
-/* Returns whether code made at run time calls a function of Python that stands beside it. */
+/* Returns whether functions of the list stand for code made at run time that has a name. */
 static bool is_stub(const struct scripts *scripts, const struct stack *stack, uint32_t made)
 {
-	return scripts->hides && made_names_is_stub(stack->parts.made, made);
+	return scripts->hides &&
+	       (scripts->stands_for_code || made_names_is_stub(stack->parts.made, made));
 }
 
 /*
@@ -337,7 +339,9 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (scripts->owner) {
 		scripts->runtime = scripts->owner->runtime;
 		scripts->by_group = scripts->owner->setup->has_groups;
-		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED;
+		scripts->stands_for_code = scripts->owner->setup->own_rule != 0;
+		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED ||
+				      scripts->stands_for_code;
 	} else {
 		scripts->runtime = any_runtime(process);
 	}

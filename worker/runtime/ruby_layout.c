@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/ruby_layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COLUMNS		     4u
+#define SERIES(major, minor) ((major) << 8 | (minor))
+
+static const struct {
+	size_t field; /* offset in struct ruby_layout */
+	uint16_t value[COLUMNS];
+} rows[] = {
+#define O(name, ...) {offsetof(struct ruby_layout, name), {__VA_ARGS__}},
+#include "worker/runtime/ruby_layout.def"
+#undef O
+};
+
+static const uint32_t columns[COLUMNS] = {
+	SERIES(2u, 7u),
+	SERIES(3u, 1u),
+	SERIES(3u, 3u),
+	SERIES(3u, 4u),
+};
+
+int ruby_layout_find(uint32_t version, struct ruby_layout *ret_layout)
+{
+	size_t column = 0;
+
+	while (column < COLUMNS && columns[column] != version >> 16)
+		column++;
+	if (column == COLUMNS)
+		return -ENOTSUP;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
+		       sizeof(uint16_t));
+	return 0;
+}
