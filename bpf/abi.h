@@ -636,7 +636,7 @@ struct runtime_config {
 	u16 node_bytes;		       /* of a frame, at most RUNTIME_NODE_BYTES. Offsets in it: */
 	u16 previous, code, instruction, border;
 	u16 anchor_previous; /* offset in an anchor */
-	u16 flags;	     /* RUNTIME_* */
+	u32 flags;	     /* RUNTIME_* */
 	/* Offsets in code: of the first instruction, of u32 and a u64 that tell functions apart. */
 	u16 instructions;
 	u16 fingerprint[4], name;
