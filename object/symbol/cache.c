@@ -87,12 +87,17 @@ static size_t oldest(const struct symbol_cache *cache)
 	return at;
 }
 
-static void drop_block(struct symbol_cache *cache, size_t at)
+static void free_block(struct symbol_cache *cache, size_t at)
 {
-	cache->counts.evicted += cache->blocks[at]->image != NULL;
 	unlist(cache, cache->blocks[at]);
 	free(cache->blocks[at]);
 	cache->blocks[at] = cache->blocks[--cache->count];
+}
+
+static void drop_block(struct symbol_cache *cache, size_t at)
+{
+	cache->counts.evicted += cache->blocks[at]->image != NULL;
+	free_block(cache, at);
 }
 
 bool symbol_cache_claim(struct symbol_cache *cache, size_t bytes)
@@ -125,14 +130,19 @@ void symbol_cache_refuse(struct symbol_cache *cache)
 
 void symbol_cache_forget(struct symbol_cache *cache, const struct image *image)
 {
-	for (size_t i = 0; cache && i < cache->count; i++)
-		if (cache->blocks[i]->image == image)
-			unlist(cache, cache->blocks[i]);
+	size_t at = 0;
+
+	while (cache && at < cache->count)
+		if (cache->blocks[at]->image == image)
+			free_block(cache, at);
+		else
+			at++;
 }
 
 void symbol_cache_counts(const struct symbol_cache *cache, struct symbol_cache_counts *ret_counts)
 {
 	*ret_counts = cache->counts;
+	ret_counts->held = held(cache);
 }
 
 uint64_t symbol_cache_steps(const struct symbol_cache *cache)

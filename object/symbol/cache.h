@@ -27,11 +27,11 @@ bool symbol_cache_claim(struct symbol_cache *cache, size_t bytes);
 void symbol_cache_release(struct symbol_cache *cache, size_t bytes);
 size_t symbol_cache_room(const struct symbol_cache *cache); /* bytes that could be claimed */
 void symbol_cache_refuse(struct symbol_cache *cache);	    /* counts a refusal of the caller */
-/* Forgets an image's blocks, before the image is closed. NULL is fine. */
+/* Frees an image's blocks, before the image is closed. NULL is fine. */
 void symbol_cache_forget(struct symbol_cache *cache, const struct image *image);
 
 struct symbol_cache_counts {
-	size_t peak;		   /* bytes */
+	size_t held, peak;	   /* bytes */
 	uint64_t evicted, refused; /* blocks, claims */
 	uint64_t missed;	   /* blocks that were not there */
 };

@@ -70,6 +70,8 @@ static void check_words(struct symbol_cache *cache)
 	symbol_cache_counts(cache, &counts);
 	assert_true(counts.peak <= SYMBOL_BYTES_MAX);
 	symbol_cache_forget(cache, image);
+	symbol_cache_counts(cache, &counts);
+	assert_int_equal(counts.held, 0);
 	image_close(image);
 	close(fd);
 }
