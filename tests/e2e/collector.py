@@ -3,13 +3,14 @@
 """collector.py grpc|http FOLDER [tls]: a server of OTLP for an agent. Writes its port into FOLDER/port.
 FOLDER/resources has the attributes of each resource that has come so far, one of them a line. FOLDER/links
 has the trace and the span of each link.
-At SIGTERM it says how many requests and events came, and writes FOLDER/pids. Metrics that came are in
-FOLDER/metrics and FOLDER/resource; with no-metrics it refuses them. With tls it makes certificates in
+At SIGTERM it answers no more, says how many requests and events came, and writes FOLDER/pids. Metrics that came
+are in FOLDER/metrics and FOLDER/resource; with no-metrics it refuses them. With tls it makes certificates in
 FOLDER, and wants one of the client. A request that breaks a rule
 of the protocol ends it with status 1."""
 import os
 import signal
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../otlp"))
 import numbers_of_otlp as numbers  # noqa: E402
@@ -20,7 +21,7 @@ import server  # noqa: E402
 def main():
     protocol, folder = sys.argv[1:3]
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # in all threads
-    clients = []
+    clients, answering = [], threading.Lock()
     accept = server.grpc_ok() if protocol == "grpc" else server.http_ok()
     refuse = server.grpc_status(12, "no metrics") if protocol == "grpc" else server.http(404)
 
@@ -29,7 +30,8 @@ def main():
             subject = dict(pair[0] for pair in exchange.handler.link.getpeercert()["subject"])
             if subject["commonName"] not in clients:
                 clients.append(subject["commonName"])
-        (refuse if "no-metrics" in sys.argv[3:] and is_metrics(exchange) else accept)(exchange)
+        with answering:
+            (refuse if "no-metrics" in sys.argv[3:] and is_metrics(exchange) else accept)(exchange)
 
     tls = None
     if "tls" in sys.argv[3:]:
@@ -38,27 +40,41 @@ def main():
     speaks = "h2" if protocol == "grpc" else "h1"
     at = server.Server(speaks, [deed], tls=tls, port=int(os.environ.get("PORT", 0)))
     write(folder, "port", str(at.port))
-    lines, links, looked_at = set(), set(), 0
+    seen = Seen(folder)
     while not signal.sigtimedwait([signal.SIGTERM], 0.2):
-        for exchange in at.accepted[looked_at:]:
-            looked_at += 1
-            if not is_metrics(exchange):
-                lines.update(resources_of(exchange.message()))
-                links.update(links_of(exchange.message()))
-            write(folder, "resources", "".join(f"{line}\n" for line in sorted(lines)))
-            write(folder, "links", "".join(f"{line}\n" for line in sorted(links)))
-    events, pids = 0, set()
-    profiles = [exchange for exchange in at.accepted if not is_metrics(exchange)]
-    for exchange in profiles:
-        for (around, *_), count in payload.samples_of(exchange.message()).items():
-            events += count
-            pids.update(pid_of(around[0]))
+        seen.look(at.accepted)
+    answering.acquire()  # for good: what is answered from here on would not be counted
+    at.close()
+    seen.look(at.accepted)
     if clients:
         print("clients", ",".join(clients))
-    print("requests", len(profiles), "events", events, "processes", len(pids))
-    with open(os.path.join(folder, "pids"), "w", encoding="ascii") as file:
-        file.writelines(f"{pid}\n" for pid in sorted(pids))
+    print("requests", seen.requests, "events", seen.events, "processes", len(seen.pids))
+    write(folder, "pids", "".join(f"{pid}\n" for pid in sorted(seen.pids)))
     write_metrics(folder, [exchange.message() for exchange in at.accepted if is_metrics(exchange)])
+
+
+class Seen:
+    """What came so far. It is counted while more comes, as that takes minutes on a slow machine."""
+
+    def __init__(self, folder):
+        self.folder, self.looked_at, self.requests, self.events = folder, 0, 0, 0
+        self.lines, self.links, self.pids = set(), set(), set()
+
+    def look(self, accepted):
+        for exchange in accepted[self.looked_at:]:
+            self.looked_at += 1
+            if not is_metrics(exchange):
+                self.count(exchange.message())
+            write(self.folder, "resources", "".join(f"{line}\n" for line in sorted(self.lines)))
+            write(self.folder, "links", "".join(f"{line}\n" for line in sorted(self.links)))
+
+    def count(self, message):
+        self.requests += 1
+        self.lines.update(resources_of(message))
+        self.links.update(links_of(message))
+        for (around, *_), count in payload.samples_of(message).items():
+            self.events += count
+            self.pids.update(pid_of(around[0]))
 
 
 def is_metrics(exchange):
