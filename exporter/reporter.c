@@ -39,6 +39,12 @@ void reporter_dropped(struct reporter *reporter, const struct delivery_counts *c
 		reporter->dropped = dropped;
 }
 
+void reporter_finished(struct reporter *reporter, const struct delivery_counts *counts)
+{
+	notice_again(&reporter->notices, NOTICE_DROPPED);
+	reporter_dropped(reporter, counts);
+}
+
 static void tell_recovered(struct reporter *reporter)
 {
 	if (!reporter->failing)

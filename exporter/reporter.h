@@ -26,5 +26,7 @@ void reporter_no_connection(struct reporter *reporter, const char *reason);
 void reporter_verdict(struct reporter *reporter, const struct verdict *verdict);
 /* Tells of events that were dropped since the last line about them. */
 void reporter_dropped(struct reporter *reporter, const struct delivery_counts *counts);
+/* Tells of all events that were dropped and not told of, however short ago the last line was. */
+void reporter_finished(struct reporter *reporter, const struct delivery_counts *counts);
 
 #endif

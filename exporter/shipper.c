@@ -437,7 +437,7 @@ static void advance(struct shipper *shipper)
 	if (has_finished(shipper)) {
 		shipper->finishing = false;
 		evtimer_del(shipper->timer);
-		reporter_dropped(&shipper->reporter, counts(shipper));
+		reporter_finished(&shipper->reporter, counts(shipper));
 		shipper->owner.finished(shipper->owner.owner);
 		return;
 	}

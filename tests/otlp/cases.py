@@ -674,7 +674,9 @@ def texts_with_control_characters():
 @case
 def a_full_queue():
     run = Run([grpc_status(14)], f"queue={3 * len(SMALL) + 10}", "finish=50", windows=[SMALL] * 10)
-    run.expect(events_overflowed=7 * EVENTS, events_expired=3 * EVENTS).says("events dropped")
+    run.expect(events_overflowed=7 * EVENTS, events_expired=3 * EVENTS)
+    told = sum(int(number) for number in re.findall(r" (\d+) events dropped", run.log))
+    assert told == 10 * EVENTS, run.log
 
 
 @case
