@@ -167,6 +167,12 @@ INLINE int runtime_read_reference(struct runtime_list *list, u64 address)
 	return 0;
 }
 
+INLINE u64 runtime_mix(u64 hash, u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
 /* ---- the end ---- */
 
 INLINE int runtime_end(struct runtime_list *list, u32 result)

@@ -26,6 +26,7 @@
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/name.bpf.h"
+#include "bpf/walk/scopes.bpf.h"
 #include "bpf/walk/stacked.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -156,12 +157,6 @@ GLOBAL u64 runtime_follow(u32 number)
 }
 
 /* ---- frames ---- */
-
-INLINE u64 runtime_mix(u64 hash, u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
 
 /*
  * Returns a fingerprint of the code whose bytes are in list->memory. Code that lies where other
@@ -451,14 +446,21 @@ GLOBAL int runtime_step(void)
 	return 0;
 }
 
+INLINE int runtime_frame_step(struct walk *walk)
+{
+	return walk->list.stacked ? runtime_stacked_step() : runtime_step();
+}
+
 /* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
 INLINE int runtime_steps(struct walk *walk)
 {
+	u32 has_scopes = walk->list.config.flags & RUNTIME_SCOPES;
+
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
 		if (walk->list.asks)
 			runtime_name_step();
-		else if (walk->list.stacked ? runtime_stacked_step() : runtime_step())
+		else if (has_scopes ? runtime_scope_step() : runtime_frame_step(walk))
 			return 1;
 	}
 	return 0;
@@ -517,6 +519,8 @@ INLINE int runtime_is_within(struct runtime_list *list)
 	const struct runtime_config *config = &list->config;
 	u32 last = config->previous;
 
+	if (config->flags & RUNTIME_SCOPES)
+		last = runtime_scope_last(&config->scopes);
 	if (config->code > last)
 		last = config->code;
 	if (config->instruction > last)
@@ -525,7 +529,7 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->border;
 	if (config->shown > last)
 		last = config->shown;
-	if (config->names.tail > last)
+	if (config->names.tail > last && !(config->flags & RUNTIME_SCOPES))
 		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
@@ -571,6 +575,8 @@ GLOBAL int runtime_begin(void)
 		list->node = runtime_follow(1);
 	if (!list->node)
 		return runtime_end(list, RUNTIME_NO_ROOT);
+	if (list->config.flags & RUNTIME_SCOPES)
+		return runtime_begin_scopes(list->node);
 	return 0;
 }
 
