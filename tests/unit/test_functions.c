@@ -144,6 +144,21 @@ static void test_functions__another_name_is_another_function(void **state)
 	assert_string_equal(function.name, "renamed");
 }
 
+/* An instruction that is a line needs no event. */
+static void test_functions__have_lines_of_their_own(void **state)
+{
+	(void)state;
+	assert_int_equal(FUNCTION_LINE_OF(functions_place_line(functions, &key, 12, 1)), 12);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(functions_place_line(functions, &key, 12, 1),
+			 FUNCTION_PLACE(number_of(&key), 12));
+	assert_int_equal(
+		FUNCTION_LINE_OF(functions_place_line(functions, &key, RUNTIME_OFFSET_NONE, 1)), 0);
+	assert_int_equal(
+		FUNCTION_LINE_OF(functions_place_line(functions, &key, FUNCTION_LINE_UNTOLD, 1)),
+		0);
+}
+
 static void test_functions__are_forgotten(void **state)
 {
 	struct function_key other = key;
@@ -447,6 +462,7 @@ int main(void)
 		TEST(keys),
 		TEST(another_name_is_another_function),
 		TEST(get_a_callers_name),
+		TEST(have_lines_of_their_own),
 		TEST(are_forgotten),
 		TEST(of_a_family_are_bounded),
 		TEST(bytes_of_a_family_are_bounded),

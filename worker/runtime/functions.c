@@ -372,6 +372,13 @@ static uint32_t line_of(const struct entry *entry, uint32_t instruction)
 	return line;
 }
 
+static uint32_t own_line(uint32_t line)
+{
+	if (line >= FUNCTION_LINE_UNTOLD)
+		return 0;
+	return line;
+}
+
 static struct entry *add_untold(struct functions *functions, const struct function_key *key)
 {
 	struct entry *entry = add(functions, key);
@@ -383,21 +390,42 @@ static struct entry *add_untold(struct functions *functions, const struct functi
 	return entry;
 }
 
-uint64_t functions_place(struct functions *functions, const struct function_key *key,
-			 uint32_t instruction, uint64_t time)
+/* Returns the entry of a function that a sample has met, or NULL: there is no room. */
+static struct entry *meet(struct functions *functions, const struct function_key *key,
+			  uint64_t time)
 {
 	struct entry *entry = find(functions, key);
 
 	if (!entry)
 		entry = add_untold(functions, key);
 	if (!entry)
-		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
+		return NULL;
 	if (entry->used < time)
 		entry->used = time;
 	entry->frames++;
 	if (entry->is_unverified)
 		count_unverified(functions, entry, 1);
+	return entry;
+}
+
+uint64_t functions_place(struct functions *functions, const struct function_key *key,
+			 uint32_t instruction, uint64_t time)
+{
+	const struct entry *entry = meet(functions, key, time);
+
+	if (!entry)
+		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
 	return FUNCTION_PLACE(entry->number, line_of(entry, instruction));
+}
+
+uint64_t functions_place_line(struct functions *functions, const struct function_key *key,
+			      uint32_t line, uint64_t time)
+{
+	const struct entry *entry = meet(functions, key, time);
+
+	if (!entry)
+		return FUNCTION_PLACE(0, FUNCTION_LINE_UNTOLD);
+	return FUNCTION_PLACE(entry->number, own_line(line));
 }
 
 bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time)

@@ -74,6 +74,9 @@ void functions_doubt(struct functions *functions, const struct function_key *key
  */
 uint64_t functions_place(struct functions *functions, const struct function_key *key,
 			 uint32_t instruction, uint64_t time);
+/* The same, of an instruction that is a line, or RUNTIME_OFFSET_NONE. No event is needed for it. */
+uint64_t functions_place_line(struct functions *functions, const struct function_key *key,
+			      uint32_t line, uint64_t time);
 /* Returns whether what a sample has met at a time is a start, as of struct told. */
 bool functions_is_start(struct functions *functions, const struct function_key *key, uint64_t time);
 /*

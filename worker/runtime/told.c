@@ -39,6 +39,8 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	ret_told->called_by = event->called_by;
 	ret_told->called_in = event->called_in;
 	ret_told->named = event->named;
+	for (size_t i = 0; i < RUNTIME_PARTS; i++)
+		ret_told->part[i] = event->address[i];
 	if (event->name)
 		memory_add(&memory, event->name, event->text, sizeof(event->text));
 	ret_told->has_callers_name = false;

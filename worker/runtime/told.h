@@ -59,6 +59,7 @@ struct told {
 	uint64_t named;		       /* as in struct event_code */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	bool is_start;		       /* no function, but where the list of a coroutine begins */
+	uint64_t part[RUNTIME_PARTS];  /* addresses of the event's parts */
 	struct told_code code;
 	struct told_late late;
 	struct told_lines lines;   /* whose table is the following one */

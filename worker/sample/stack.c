@@ -213,6 +213,7 @@ struct scripts {
 	bool hides;		    /* the interpreter's own frames */
 	bool by_loop;	 /* each frame of the loop has one function: runtime_setup.loop */
 	bool by_group;	 /* each one has a group: runtime_setup.has_groups */
+	bool has_lines;	 /* an instruction is a line */
 	bool makes_code; /* the list also has the functions of code made at run time */
 	bool is_cut;	 /* further functions are not known, and no marker says so yet */
 	size_t early;	 /* functions that have no frame of the loop any more */
@@ -277,6 +278,20 @@ static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapp
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
+/* Returns whether a frame of the loop has functions of the next outer one: runtime_setup.again. */
+static bool is_called_again(const struct scripts *scripts, const struct process *process,
+			    const struct record *head, const u64 *frames, unsigned int number)
+{
+	const struct mapping *mapping;
+
+	if (number + 1 >= head->user_frames)
+		return false;
+	mapping = stack_mapping(process, head, frames[number + 1]);
+	return mapping && mapping->object && mapping->object == scripts->owner &&
+	       mapping->object->setup &&
+	       runtime_is_again(mapping->object->setup, frame_place(mapping, frames[number + 1]));
+}
+
 /*
  * Returns whether a frame is one of the interpreter's own, which its functions stand for. A server
  * that has an interpreter linked in has functions of its own beside the loop.
@@ -311,11 +326,14 @@ static size_t tie_groups(struct stack *stack, const struct scripts *scripts,
 	size_t count = 0, words;
 
 	for (unsigned int i = 0; i < head->user_frames; i++)
-		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]))
+		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]) &&
+		    !is_called_again(scripts, process, head, frames, i))
 			loops[count++] = (uint16_t)i;
 	memcpy(stack->words, frames + head->user_frames, head->runtime_words * sizeof(u64));
 	words = coroutines_split(stack->words, head->runtime_words, head->user_frames - 1u,
 				 stack->parts.functions, scripts->family, head->time);
+	if (scripts->has_lines && is_whole(head))
+		words = activations_drop_idle(stack->words, words, count);
 	activations_tie(stack->words, words, loops, count, is_whole(head));
 	return words;
 }
@@ -337,6 +355,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (scripts->owner) {
 		scripts->runtime = scripts->owner->runtime;
 		scripts->by_group = scripts->owner->setup->has_groups;
+		scripts->has_lines = scripts->owner->setup->config.flags & RUNTIME_SCOPES;
 		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED;
 	} else {
 		scripts->runtime = any_runtime(process);
@@ -387,10 +406,15 @@ static void push_script(struct stack *stack, const struct scripts *scripts,
 		.fingerprint = frame->fingerprint,
 	};
 	const bool is_new = *object == 0;
+	uint64_t place;
 
-	push_address(
-		stack, object, language->object, KIND_SCRIPT,
-		functions_place(stack->parts.functions, &key, frame->instruction, scripts->time));
+	if (scripts->has_lines)
+		place = functions_place_line(stack->parts.functions, &key, frame->instruction,
+					     scripts->time);
+	else
+		place = functions_place(stack->parts.functions, &key, frame->instruction,
+					scripts->time);
+	push_address(stack, object, language->object, KIND_SCRIPT, place);
 	if (is_new && *object)
 		profile_object_get(stack->parts.profile, *object)->runtime = scripts->runtime;
 }
