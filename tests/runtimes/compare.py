@@ -22,8 +22,8 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
+SCRIPT_MAPPINGS = "[python]", "[php]", "[perl]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "perl", "libperl"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -256,7 +256,7 @@ def main():
         if report.get("shares"):
             frames = [Frame(CLOSURE, report["files"][0], frame.line) if is_closure(frame.name) else frame
                       for frame in frames]
-        if any(frame.name == OBSERVER for frame in frames):
+        if any(frame.name.endswith(OBSERVER) for frame in frames):
             continue
         if frames:
             samples.append((sample, frames, count))
