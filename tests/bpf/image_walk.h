@@ -34,16 +34,17 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 
 /* How the callers of code name it, as the walk has told. */
 struct image_told {
-	u64 code, name, named;
+	u64 code, fingerprint, name, named;
+	u64 part[RUNTIME_PARTS]; /* RUNTIME_SCOPES */
 	u32 call, in;
 };
 static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
 static u32 image_told_count;
 
-static HOST_UNUSED struct image_told *image_find_told(u64 code)
+static HOST_UNUSED struct image_told *image_find_told(u64 code, u64 fingerprint)
 {
 	for (u32 i = 0; i < image_told_count; i++)
-		if (image_told[i].code == code)
+		if (image_told[i].code == code && image_told[i].fingerprint == fingerprint)
 			return &image_told[i];
 	return NULL;
 }
@@ -51,9 +52,20 @@ static HOST_UNUSED struct image_told *image_find_told(u64 code)
 /* The first event about code is the one that counts. */
 static HOST_UNUSED void image_tell(u64 code)
 {
-	if (image_told_count < MEMORY_IMAGE_FRAMES_MAX && !image_find_told(code))
-		image_told[image_told_count++] = (struct image_told){
-			code, host.told_name, host.walk.list.named, host.told_call, host.told_in};
+	const struct runtime_list *list = &host.walk.list;
+	struct image_told *told = &image_told[image_told_count];
+
+	if (image_told_count == MEMORY_IMAGE_FRAMES_MAX || image_find_told(code, host.told_print))
+		return;
+	image_told_count++;
+	*told = (struct image_told){.code = code,
+				    .fingerprint = host.told_print,
+				    .name = host.told_name,
+				    .named = list->named,
+				    .call = host.told_call,
+				    .in = host.told_in};
+	for (u32 i = 0; i < RUNTIME_PARTS; i++)
+		told->part[i] = runtime_u64(list, list->config.part[i]);
 }
 
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
@@ -132,7 +144,7 @@ static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64
 
 static HOST_UNUSED void image_event_name(struct event_code *event)
 {
-	const struct image_told *told = image_find_told(event->code);
+	const struct image_told *told = image_find_told(event->code, event->fingerprint);
 
 	if (!told)
 		return;
@@ -144,11 +156,16 @@ static HOST_UNUSED void image_event_name(struct event_code *event)
 }
 
 /* Returns the address of a part: part_address() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_part_address(const struct memory_image *image, u64 code, u16 at)
+static HOST_UNUSED u64 image_part_address(const struct memory_image *image,
+					  const struct event_code *event, u32 number)
 {
 	const struct runtime_config *config = &image->config;
-	const struct image_told *told = image_find_told(code);
+	const struct image_told *told = image_find_told(event->code, event->fingerprint);
+	const u64 code = event->code;
+	const u16 at = config->part[number];
 
+	if (config->flags & RUNTIME_SCOPES)
+		return told ? told->part[number] : 0;
 	if (at == RUNTIME_CODE_ITSELF)
 		return code;
 	if (at == RUNTIME_CODE_NAMES)
@@ -170,7 +187,7 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 	ret_event->fingerprint = fingerprint;
 	image_event_name(ret_event);
 	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
-		ret_event->address[i] = image_part_address(image, code, image->config.part[i]);
+		ret_event->address[i] = image_part_address(image, ret_event, i);
 		if (i + 1 < RUNTIME_PARTS)
 			bytes = places[i + 1] - places[i];
 		else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_image PID REPORT FOLDER: records a thread of image.py, image.lua or image.php.
+ * record_image PID REPORT FOLDER: records a thread of image.py, image.lua, image.php or
+ * image.pl.
  * An image has the memory that the walk and the naming read, and what the interpreter said in
  * REPORT-KIND. Both must agree.
  * The image is FOLDER/VERSION-KIND. Root.
@@ -115,7 +116,8 @@ static bool is_interpreter(u64 start, u64 end, u64 offset)
 	if (image_open(fd, &elf) == 0) {
 		runtime = runtime_recognise(elf);
 		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA ||
-			 runtime == RUNTIME_LUAJIT || runtime == RUNTIME_PHP;
+			 runtime == RUNTIME_LUAJIT || runtime == RUNTIME_PHP ||
+			 runtime == RUNTIME_PERL;
 		if (is_one)
 			describe(runtime, elf, bias_of(elf, start, end, offset));
 		image_close(elf);
