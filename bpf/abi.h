@@ -628,6 +628,40 @@ enum control_class {
 	CONTROL_OF_ITSELF   /* the method is one of the class itself */
 };
 
+/*
+ * RUNTIME_SCOPES: the root leads to an interpreter, which has its innermost stack of scopes. Perl
+ * calls a scope a context. A stack is an array of `node_bytes` each, and has the number of its last
+ * scope. Each activation of the interpreter's loop ends with a scope that returns nowhere.
+ *
+ * A function is an object (SV), whose body leads to its code. Functions that share code are one.
+ * The scope of an eval has no function, nor has that of the main program. Such a frame has the
+ * address to which the scope returns, or that of the interpreter. The instruction of a frame is a
+ * line: of the statement in which the next inner scope began.
+ */
+#define RUNTIME_SCOPES 65536u
+struct runtime_scopes {
+	u16 statement, stack, operation;	/* offsets in the interpreter */
+	u16 first, last, previous;		/* in a stack; `last` is a u32 */
+	u16 type, called_in, returns, function; /* in a scope; `type` is a byte */
+	u16 line, file;				/* in a statement; `line` is a u32 */
+	/* in an operation: a u16, whose lowest 9 bits have one of two values in a statement */
+	u16 kind, kind_statement, kind_debugged;
+	u16 start, root, name, package, code_file, flags; /* in the body of a function */
+	u16 text, package_of, other; /* in the body of a variable, and in its values */
+	u16 last_bucket, more;	     /* in the body of a package; more 0: behind the buckets */
+	/* in what is there: the address of a text, or of an array of them; a u32 says which */
+	u16 texts, texts_count;
+};
+/* In `named` of the event. Its parts are the texts of a name, of the package, and of a file. */
+enum runtime_scope_kind {
+	SCOPE_OF_NOTHING,
+	SCOPE_OF_FUNCTION,
+	SCOPE_OF_LEXICAL,  /* a function whose name is a lexical variable's */
+	SCOPE_OF_NAMELESS, /* a function whose variable is gone */
+	SCOPE_OF_EVAL,
+	SCOPE_OF_MAIN
+};
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -667,6 +701,7 @@ struct runtime_config {
 		struct runtime_names names;	/* RUNTIME_NAMES */
 		struct runtime_owner owner;	/* RUNTIME_OWNED */
 		struct runtime_control control; /* RUNTIME_CONTROL */
+		struct runtime_scopes scopes;	/* RUNTIME_SCOPES */
 	};
 	struct runtime_stack stack; /* RUNTIME_STACKED */
 	struct runtime_trace trace; /* the same */

@@ -27,6 +27,7 @@
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/name.bpf.h"
+#include "bpf/walk/scopes.bpf.h"
 #include "bpf/walk/stacked.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -432,6 +433,8 @@ INLINE int runtime_any_step(const struct runtime_list *list)
 {
 	if (list->config.flags & RUNTIME_CONTROL)
 		return control_step();
+	if (list->config.flags & RUNTIME_SCOPES)
+		return runtime_scope_step();
 	return list->stacked ? runtime_stacked_step() : runtime_step();
 }
 
@@ -503,6 +506,8 @@ INLINE int runtime_is_within(struct runtime_list *list)
 	const struct runtime_config *config = &list->config;
 	u32 last = config->previous;
 
+	if (config->flags & RUNTIME_SCOPES)
+		last = runtime_scope_last(&config->scopes);
 	if (config->code > last)
 		last = config->code;
 	if (config->instruction > last)
@@ -511,7 +516,7 @@ INLINE int runtime_is_within(struct runtime_list *list)
 		last = config->border;
 	if (config->shown > last)
 		last = config->shown;
-	if (config->names.tail > last)
+	if (config->names.tail > last && !(config->flags & RUNTIME_SCOPES))
 		last = config->names.tail;
 	if (config->flags & RUNTIME_COPIES && config->copy > last)
 		last = config->copy;
@@ -559,6 +564,8 @@ GLOBAL int runtime_begin(void)
 		return runtime_end(list, RUNTIME_NO_ROOT);
 	if (list->config.flags & RUNTIME_CONTROL)
 		return control_begin();
+	if (list->config.flags & RUNTIME_SCOPES)
+		return runtime_begin_scopes(list->node);
 	return 0;
 }
 

@@ -189,6 +189,15 @@ struct runtime_list {
 	u64 told_at;   /* the instruction of the frame whose code is told of now */
 	/* RUNTIME_CONTROL: addresses of parts of the code that is told of now, and bytes */
 	u64 label, path, lines, lines_bytes, table, table_bytes;
+	/* RUNTIME_SCOPES */
+	u64 interpreter;
+	u64 info;	/* the stack of scopes */
+	u64 statement;	/* in which the next inner scope began, or the current one */
+	u32 scopes;	/* of the stack that are left */
+	u32 is_due;	/* flag: a border is due behind the last frame */
+	u32 is_leaf;	/* flag: no frame was met yet */
+	u32 scope;	/* enum runtime_scope_kind, of the frame that is taken */
+	u32 is_learned; /* flag: its function was read */
 	struct runtime_object
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */

@@ -46,6 +46,7 @@ struct host {
 	u64 leaf[RUNTIME_SCAN_WORDS];	    /* registers */
 	u64 leaf_stack;			    /* its stack pointer */
 	u64 told;			    /* the last code */
+	u32 told_print;			    /* its fingerprint */
 	u64 told_name;			    /* of it */
 	u32 told_call, told_in;		    /* its caller's instruction and frame */
 	u64 told_before;		    /* code that walk_told() knows */
@@ -197,8 +198,8 @@ static HOST_UNUSED int walk_told(struct walk *walk, u64 code, u32 fingerprint)
 
 static HOST_UNUSED void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 {
-	(void)fingerprint;
 	host.told = code;
+	host.told_print = fingerprint;
 	host.told_name = walk->list.name;
 	host.told_call = walk->list.call;
 	host.told_in = walk->list.called_in;

@@ -34,39 +34,59 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 
 /* How the callers of code name it, as the walk has told. */
 struct image_told {
-	u64 code, name, named;
+	u64 code, fingerprint, name, named;
 	u32 call, in;
-	u64 part[RUNTIME_PARTS], last_bytes, table, table_bytes; /* RUNTIME_CONTROL */
+	u64 part[RUNTIME_PARTS];	    /* RUNTIME_SCOPES, RUNTIME_CONTROL */
+	u64 last_bytes, table, table_bytes; /* RUNTIME_CONTROL */
 };
 static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
 static u32 image_told_count;
 
-static HOST_UNUSED struct image_told *image_find_told(u64 code)
+static HOST_UNUSED struct image_told *image_find_told(u64 code, u64 fingerprint)
 {
 	for (u32 i = 0; i < image_told_count; i++)
-		if (image_told[i].code == code)
+		if (image_told[i].code == code && image_told[i].fingerprint == fingerprint)
 			return &image_told[i];
 	return NULL;
+}
+
+static HOST_UNUSED void image_take_parts(const struct runtime_list *list, struct image_told *told)
+{
+	for (u32 i = 0; i < RUNTIME_PARTS; i++)
+		told->part[i] = runtime_u64(list, list->config.part[i]);
+}
+
+static HOST_UNUSED void image_take_control(const struct runtime_list *list, struct image_told *told)
+{
+	told->part[0] = told->code;
+	told->part[1] = list->label;
+	told->part[2] = list->path;
+	told->part[3] = list->lines;
+	told->last_bytes = list->lines_bytes;
+	told->table = list->table;
+	told->table_bytes = list->table_bytes;
 }
 
 /* The first event about code is the one that counts. */
 static HOST_UNUSED void image_tell(u64 code)
 {
 	struct runtime_list *list = &host.walk.list;
+	struct image_told *told = &image_told[image_told_count];
 
 	list->told--;
-	if (image_told_count < MEMORY_IMAGE_FRAMES_MAX && !image_find_told(code))
-		image_told[image_told_count++] = (struct image_told){
-			code,
-			host.told_name,
-			list->named,
-			host.told_call,
-			host.told_in,
-			{code, list->label, list->path, list->lines},
-			list->lines_bytes,
-			list->table,
-			list->table_bytes,
-		};
+	if (image_told_count == MEMORY_IMAGE_FRAMES_MAX || image_find_told(code, host.told_print))
+		return;
+	image_told_count++;
+	*told = (struct image_told){.code = code,
+				    .fingerprint = host.told_print,
+				    .name = host.told_name,
+				    .named = list->named,
+				    .call = host.told_call,
+				    .in = host.told_in};
+	if (list->config.flags & RUNTIME_SCOPES)
+		image_take_parts(list, told);
+	else
+		image_take_control(list, told);
 }
 
 /* Walks the list of the image's thread. Returns the number of words in host.word. */
@@ -146,7 +166,7 @@ static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64
 
 static HOST_UNUSED void image_event_name(struct event_code *event)
 {
-	const struct image_told *told = image_find_told(event->code);
+	const struct image_told *told = image_find_told(event->code, event->fingerprint);
 
 	if (!told)
 		return;
@@ -158,11 +178,16 @@ static HOST_UNUSED void image_event_name(struct event_code *event)
 }
 
 /* Returns the address of a part: part_address() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_part_address(const struct memory_image *image, u64 code, u16 at)
+static HOST_UNUSED u64 image_part_address(const struct memory_image *image,
+					  const struct event_code *event, u32 number)
 {
 	const struct runtime_config *config = &image->config;
-	const struct image_told *told = image_find_told(code);
+	const struct image_told *told = image_find_told(event->code, event->fingerprint);
+	const u64 code = event->code;
+	const u16 at = config->part[number];
 
+	if (config->flags & RUNTIME_SCOPES)
+		return told ? told->part[number] : 0;
 	if (at == RUNTIME_CODE_ITSELF)
 		return code;
 	if (at == RUNTIME_CODE_NAMES)
@@ -176,7 +201,7 @@ static HOST_UNUSED u64 image_part_address(const struct memory_image *image, u64 
 static HOST_UNUSED void image_event_control(struct event_code *event)
 {
 	static const u64 places[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3, CODE_BYTES};
-	const struct image_told *told = image_find_told(event->code);
+	const struct image_told *told = image_find_told(event->code, event->fingerprint);
 	u64 bytes;
 
 	memset(event->bytes, 0, sizeof(event->bytes));
@@ -213,7 +238,7 @@ static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, 
 		return;
 	}
 	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
-		ret_event->address[i] = image_part_address(image, code, image->config.part[i]);
+		ret_event->address[i] = image_part_address(image, ret_event, i);
 		if (i + 1 < RUNTIME_PARTS)
 			bytes = places[i + 1] - places[i];
 		else

@@ -10,6 +10,7 @@
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
+#include "worker/runtime/perl.h"
 #include "worker/runtime/php.h"
 #include "worker/runtime/ruby.h"
 
@@ -97,9 +98,15 @@ bool memory_image_is_ruby(const struct memory_image *image)
 	return image->config.flags & RUNTIME_CONTROL;
 }
 
+bool memory_image_is_perl(const struct memory_image *image)
+{
+	return (image->config.flags & RUNTIME_SCOPES) != 0;
+}
+
+/* Perl's versions begin with 5, too. */
 bool memory_image_is_lua(const struct memory_image *image)
 {
-	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24;
+	return image->head.version >> 24 == LUA_VERSION(0, 0) >> 24 && !memory_image_is_perl(image);
 }
 
 bool memory_image_is_luajit(const struct memory_image *image)
@@ -181,6 +188,19 @@ static int find_php(const struct memory_image *image, struct php_layout *ret_lay
 	return -ENOTSUP;
 }
 
+/* Sizes of an interpreter, of all columns of perl_layout.def */
+static const uint32_t interpreter_bytes[] = {3792, 3768, 3776};
+
+static int find_perl(const struct memory_image *image, struct perl_layout *ret_layout)
+{
+	const uint32_t version = image->head.version & ~0xffffu;
+
+	for (size_t i = 0; i < sizeof(interpreter_bytes) / sizeof(*interpreter_bytes); i++)
+		if (perl_layout_find(version, interpreter_bytes[i], ret_layout) == 0)
+			return 0;
+	return -ENOTSUP;
+}
+
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup)
 {
 	*ret_setup = (struct runtime_setup){.version = image->head.version};
@@ -200,6 +220,10 @@ int memory_image_setup(const struct memory_image *image, struct runtime_setup *r
 		ret_setup->handler = &ruby_handler;
 		ret_setup->config.flags = image->config.flags;
 		return ruby_layout_find(image->head.version, &ret_setup->layout.ruby);
+	}
+	if (memory_image_is_perl(image)) {
+		ret_setup->handler = &perl_handler;
+		return find_perl(image, &ret_setup->layout.perl);
 	}
 	ret_setup->handler = &cpython_handler;
 	return find_cpython(image, &ret_setup->layout.cpython);

@@ -75,11 +75,15 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
  * layouts of LuaJIT and PHP are those that fit the config. 0 or a negative errno.
  */
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup);
-/* Returns whether the image is of PUC-Rio's Lua; of LuaJIT; of PHP; of Ruby; or else of CPython. */
+/*
+ * Returns whether the image is of PUC-Rio's Lua; of LuaJIT; of PHP; of Ruby; of Perl; or else of
+ * CPython.
+ */
 bool memory_image_is_lua(const struct memory_image *image);
 bool memory_image_is_luajit(const struct memory_image *image);
 bool memory_image_is_php(const struct memory_image *image);
 bool memory_image_is_ruby(const struct memory_image *image);
+bool memory_image_is_perl(const struct memory_image *image);
 /* Returns the year of LuaJIT's layout, or NULL. */
 const char *memory_image_year(const struct memory_image *image);
 

@@ -24,8 +24,8 @@ UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
 RUBY_MAPPING = "[ruby]"
 RESCUES = "rescue in ", "ensure in "
-SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby"
+SCRIPT_MAPPINGS = "[python]", "[php]", "[perl]", RUBY_MAPPING, *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby", "perl", "libperl"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -279,7 +279,7 @@ def main():
                       for frame in frames]
         if report.get("ruby"):
             frames = as_ruby(frames, tuple(map(int, report["version"].split(".")[:2])))
-        if any(frame.name == OBSERVER for frame in frames):
+        if any(frame.name.endswith(OBSERVER) for frame in frames):
             continue
         if frames:
             samples.append((sample, frames, count))

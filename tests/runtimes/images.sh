@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py,
-# image.lua, image.php and image.rb in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in
+# image.lua, image.php, image.rb and image.pl in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in
 # those whose name has it; the other images stay. Root. After a change of what BPF reads, or of struct
 # runtime_config, the images are to be recorded again: make memory-images.
 
@@ -100,17 +100,27 @@ record_ruby() {	# ROOT PROGRAM
 	return $status
 }
 
+record_perl() {	# ROOT PROGRAM
+	local kind status=0
+	for kind in held released; do
+		run "$1" "$2" image.pl report $kind
+		record_these $kind || status=1
+	done
+	return $status
+}
+
 # record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
 # into an image.
 record() {
 	local work status=0
 	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
-	cp tests/runtimes/workloads/image.{py,lua,php,rb} "$work"
+	cp tests/runtimes/workloads/image.{py,lua,php,rb,pl} "$work"
 	case $3 in
 	*/luajit) record_lua "$2" "$3" traced ;;
 	*/lua*) record_lua "$2" "$3" held released ;;
 	*/php*) record_php "$2" "$3" ;;
 	*/ruby[0-9]*) record_ruby "$2" "$3" ;;
+	*/perl) record_perl "$2" "$3" ;;
 	*) record_python "$2" "$3" ;;
 	esac || status=1
 	rm -rf "$work"

@@ -40,7 +40,7 @@ unpack() {
 		mmdebstrap --quiet --mode=root --variant=extract \
 			--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
 			--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-			--include="$(IFS=,; echo "$*")" "${suite/experimental/sid}" "$tree" \
+			"${prefer[@]}" --include="$(IFS=,; echo "$*")" "${suite/experimental/sid}" "$tree" \
 			"${sources[@]}" >"$log" 2>&1 && touch "$tree/done"
 	fi
 	[ -e "$tree/done" ]
@@ -140,7 +140,7 @@ packages() {
 # host CC NAME: the program that loads interpreters when it runs
 host() {
 	host=$folder/$2
-	"$1" -O2 -rdynamic -o "$host" $here/host.c -ldl -lpthread >"$host.log" 2>&1
+	"$1" -O2 -rdynamic -o "$host" "$here/$2.c" -ldl -lpthread >"$host.log" 2>&1
 }
 
 # versions of PHP, with their suites
@@ -194,7 +194,16 @@ ruby_built() {
 	[ -e "$tree/done" ] && tree=$tree/usr
 }
 
-# layouts.sh, php_layout.sh and ruby_layout.sh have use for the functions alone.
+# versions of Perl, with their suites
+perls='5.32=bullseye 5.36=bookworm 5.40=trixie 5.42=sid 5.44=experimental'
+
+perl_of() {	# SUITE: the program, its library and headers
+	local prefer=()
+	[ "$1" != experimental ] || prefer=(--aptopt='APT::Default-Release "experimental"')
+	debian "perl-$1" "$1" perl-base perl libperl-dev
+}
+
+# layouts.sh, php_layout.sh, ruby_layout.sh and perl_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 # ---- what runs ----
@@ -335,6 +344,19 @@ done
 get ruby_built 3.3.8
 have 'ruby3.3.8 with YJIT' / calls.rb "$tree/bin/ruby --yjit"
 have 'ruby3.3.8 with YJIT, interpreted' / calls.rb "$tree/bin/ruby"
+
+for pair in $perls; do
+	version=${pair%=*} suite=${pair#*=}
+	get perl_of $suite
+	have "perl$version of $suite" "$tree" calls.pl /usr/bin/perl
+	have "perl$version of $suite, threads" "$tree" calls.pl 'env THREADS=2 /usr/bin/perl'
+done
+
+host "${CC:-cc}" perl_host
+get perl_of bookworm
+modules=$tree/usr/lib/x86_64-linux-gnu/perl/5.36:$tree/usr/share/perl/5.36:$tree/usr/lib/x86_64-linux-gnu/perl-base
+have 'perl5.36 of bookworm, library' / calls.pl \
+	"env PERL5LIB=$modules $host $tree/usr/lib/x86_64-linux-gnu/libperl.so.5.36"
 
 # ---- programs that name the code that they make ----
 

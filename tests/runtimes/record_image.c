@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_image PID REPORT FOLDER: records a thread of image.py, image.lua, image.php or image.rb.
+ * record_image PID REPORT FOLDER: records a thread of image.py, image.lua, image.php, image.rb or
+ * image.pl.
  * An image has the memory that the walk and the naming read, and what the interpreter said in
  * REPORT-KIND. Both must agree.
  * The image is FOLDER/VERSION-KIND. Root.
@@ -116,7 +117,7 @@ static bool is_interpreter(u64 start, u64 end, u64 offset)
 		runtime = runtime_recognise(elf);
 		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA ||
 			 runtime == RUNTIME_LUAJIT || runtime == RUNTIME_PHP ||
-			 runtime == RUNTIME_RUBY;
+			 runtime == RUNTIME_RUBY || runtime == RUNTIME_PERL;
 		if (is_one)
 			describe(runtime, elf, bias_of(elf, start, end, offset));
 		image_close(elf);

@@ -92,6 +92,31 @@ static void test_activations__of_damaged_lists(void **state)
 	activations_tie(NULL, 0, loops, 3, true);
 }
 
+static void check_idle(const u64 *words, size_t count, size_t loop_count, const u64 *wanted,
+		       size_t wanted_count)
+{
+	u64 left[32];
+
+	memcpy(left, words, count * sizeof(*words));
+	assert_int_equal(activations_drop_idle(left, count, loop_count), wanted_count);
+	assert_memory_equal(left, wanted, wanted_count * sizeof(*words));
+}
+
+/* Native code is between two runs of the loop. */
+static void test_activations__that_are_idle(void **state)
+{
+	(void)state;
+	check_idle(LIST(TIED(1), TIED(2), TIED(3)), 3, LIST(TIED(1), TIED(2), TIED(3)));
+	check_idle(LIST(GROUP, GROUP), 3, LIST(GROUP, GROUP));
+	check_idle(LIST(BUILD_FRAME(0x2000, 1, 1), GROUP, GROUP), 1, LIST(GROUP));
+	check_idle(LIST(BUILD_BORDER(NOWHERE), GROUP), 1, LIST(GROUP));
+	/* a loop that is not known */
+	check_idle(LIST(GROUP, GROUP), 0, LIST(GROUP, GROUP));
+	check_idle(LIST(0x77, GROUP), 1, LIST(0x77, GROUP));
+	check_idle(LIST(GROUP, GROUP, RUNTIME_WORD_FRAME), 1, LIST(GROUP, RUNTIME_WORD_FRAME));
+	assert_int_equal(activations_drop_idle(NULL, 0, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +127,7 @@ int main(void)
 		cmocka_unit_test(test_activations__of_coroutines),
 		cmocka_unit_test(test_activations__of_resumed_coroutines),
 		cmocka_unit_test(test_activations__of_damaged_lists),
+		cmocka_unit_test(test_activations__that_are_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,6 +315,33 @@ static void test_scripts__of_loop_cut_stack(void **state)
 		"python3.11+0x11f;<module>;<module>;[cut: depth]");
 }
 
+/* An activation that called the loop again has one group: `again` has the code that did so. */
+static void test_scripts__of_loop_again(void **state)
+{
+	const u64 frames[] = {LOOP | FRAME_EXACT,
+			      OTHER,
+			      LOOP + 0x10,
+			      EXTENSION,
+			      LOOP + 0x20,
+			      BUILD_FRAME(CODE, 7, 2),
+			      BUILD_BORDER(RUNTIME_BORDER_NOWHERE),
+			      BUILD_FRAME(CODE, 8, 2),
+			      BUILD_BORDER(RUNTIME_BORDER_NOWHERE)};
+	struct runtime_setup *setup;
+	struct rig *rig = *state;
+
+	start(rig);
+	setup = find_object(rig, "/usr/bin/python3.11")->setup;
+	setup->loop[0] = (struct runtime_range){0x100, 0x140};
+	setup->again = (struct runtime_range){0x1000, 0x1200};
+	setup->has_groups = true;
+	setup->config.flags = RUNTIME_SCOPES;
+	rig_sample_scripts(rig, 5, 100, frames, 5, 6);
+	tell(rig, 5, 100, &work);
+	check(rig, "Work.run;_speed.so+0xff;[function, name not read]");
+	assert_int_equal(location_at(rig, 0)->line, 41);
+}
+
 /* A server that has an interpreter linked in has functions of its own: the loop alone gives way. */
 static void test_scripts__of_loop_in_a_server(void **state)
 {
@@ -510,6 +537,7 @@ int main(void)
 		RIG_TEST(test_scripts__of_loop_early),
 		RIG_TEST(test_scripts__of_loop_cut),
 		RIG_TEST(test_scripts__of_loop_cut_stack),
+		RIG_TEST(test_scripts__of_loop_again),
 		RIG_TEST(test_scripts__of_loop_in_a_server),
 		RIG_TEST(test_scripts__told_late_or_never),
 		RIG_TEST(test_scripts__counts),

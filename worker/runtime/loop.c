@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/loop.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -341,6 +342,68 @@ int loop_jumped_to_by(struct image *image, const struct exported *exported, cons
 	if (start == 0)
 		return -ENOTSUP;
 	return find_all(image, start, size, ret_ranges);
+}
+
+/* Finds the functions that the one at an address calls or jumps to. */
+static int find_callees(struct image *image, uint64_t address, struct callees *ret_callees)
+{
+	struct code function guard_code = {0};
+	uint64_t start, end;
+	int r = init_callees(ret_callees);
+
+	if (r < 0)
+		return r;
+	if (unwind_function_ranges(image, &address, 1, &start, &end) < 0 || start != address)
+		return -ENOTSUP;
+	r = read_code(image, start, end - start, &function);
+	if (r < 0)
+		return r;
+	ret_callees->count = add_targets(&function, true, ret_callees->target, 0);
+	return find_functions(image, ret_callees);
+}
+
+static bool is_exported(const struct exported *exported, uint64_t address)
+{
+	struct exported_symbol symbol;
+
+	for (uint64_t i = 0; i < exported->symbols.size / sizeof(Elf64_Sym); i++)
+		if (exported_get(exported, i, &symbol) && symbol.address == address)
+			return true;
+	return false;
+}
+
+static bool has_callee(const struct callees *callees, uint64_t start)
+{
+	for (size_t i = 0; i < callees->count; i++)
+		if (callees->start[i] == start)
+			return true;
+	return false;
+}
+
+int loop_called_by_both(struct image *image, const struct exported *exported, uint64_t address,
+			uint64_t other, struct runtime_range *ret_range)
+{
+	struct callees one guard_callees = {0}, two guard_callees = {0};
+	struct code code guard_code = {0};
+	size_t found = 0, at = 0;
+	int r = find_callees(image, address, &one);
+
+	if (r == 0)
+		r = find_callees(image, other, &two);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < one.count; i++) {
+		if (!has_callee(&two, one.start[i]) || is_exported(exported, one.start[i]))
+			continue;
+		found++;
+		at = i;
+	}
+	if (found != 1)
+		return -ENOTSUP;
+	r = read_code(image, one.start[at], one.end[at] - one.start[at], &code);
+	if (r == 0)
+		*ret_range = range_of(&code);
+	return r;
 }
 
 /* ---- code by hand ---- */

@@ -35,6 +35,13 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 int loop_jumped_to_by(struct image *image, const struct exported *exported, const char *name,
 		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES]);
 
+/*
+ * Finds the function that the functions at two addresses call or jump to, and that is not exported.
+ * -ENOTSUP also if there are several.
+ */
+int loop_called_by_both(struct image *image, const struct exported *exported, uint64_t address,
+			uint64_t other, struct runtime_range *ret_range);
+
 /* A loop that somebody wrote by hand: one function of many entries. */
 struct loop_by_hand {
 	struct runtime_range code;

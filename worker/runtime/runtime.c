@@ -8,11 +8,12 @@
 #include "worker/runtime/cpython.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
+#include "worker/runtime/perl.h"
 #include "worker/runtime/php.h"
 #include "worker/runtime/ruby.h"
 
 static const struct runtime_handler *const handlers[] = {
-	&cpython_handler, &lua_handler, &luajit_handler, &php_handler, &ruby_handler,
+	&cpython_handler, &lua_handler, &luajit_handler, &php_handler, &ruby_handler, &perl_handler,
 };
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)
@@ -42,6 +43,11 @@ bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place)
 		if (place - setup->loop[i].start < setup->loop[i].end - setup->loop[i].start)
 			return true;
 	return false;
+}
+
+bool runtime_is_again(const struct runtime_setup *setup, uint64_t place)
+{
+	return place - setup->again.start < setup->again.end - setup->again.start;
 }
 
 static const struct runtime_handler *find_handler(enum runtime runtime)

@@ -15,6 +15,7 @@
 #include "worker/runtime/cpython_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
+#include "worker/runtime/perl_layout.h"
 #include "worker/runtime/php_layout.h"
 #include "worker/runtime/ruby_layout.h"
 #include "worker/runtime/told.h"
@@ -41,6 +42,8 @@ struct runtime_setup {
 	 */
 	struct runtime_range loop[RUNTIME_LOOP_RANGES];
 	bool has_groups; /* each frame of the loop has the frames up to a border, not just one */
+	/* Code from which the loop is called for functions of the next outer loop. */
+	struct runtime_range again;
 	/*
 	 * Code that the runtime makes in shared memory runs in frames of the loop, whose rule it
 	 * has. configure() sets the flag, and the parse thread the rule; 0: none is known.
@@ -55,6 +58,7 @@ struct runtime_setup {
 		struct luajit_layout luajit;
 		struct php_layout php;
 		struct ruby_layout ruby;
+		struct perl_layout perl;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
@@ -84,6 +88,9 @@ struct runtime_handler {
 
 /* Returns whether a place in the file is in the code of the loop. */
 bool runtime_is_loop(const struct runtime_setup *setup, uint64_t place);
+
+/* Returns whether a place in the file is in code that calls the loop again. */
+bool runtime_is_again(const struct runtime_setup *setup, uint64_t place);
 
 /* Returns the first row of base/runtimes.def that fits. A file's name says nothing. */
 enum runtime runtime_recognise(struct image *image);

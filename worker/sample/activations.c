@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/sample/activations.h"
 
+#include <string.h>
+
 #define TAGS	    (RUNTIME_WORD_FRAME | RUNTIME_WORD_BORDER)
 #define FRAME_WORDS 2u
 #define NUMBER	    0xffffu
@@ -85,6 +87,19 @@ static void tie_segment(u64 *words, const struct segment_of *segment, const uint
 		at = next_border(words, at, segment->end);
 		words[at] = RUNTIME_WORD_BORDER | number;
 	}
+}
+
+size_t activations_drop_idle(u64 *words, size_t count, size_t loop_count)
+{
+	const struct segment_of segment = find_segment(words, 0, count);
+	size_t at = 0;
+
+	if (loop_count == 0 || segment.groups <= loop_count)
+		return count;
+	for (size_t i = loop_count; i < segment.groups; i++)
+		at = next_border(words, at, count) + 1;
+	memmove(words, words + at, (count - at) * sizeof(*words));
+	return count - at;
 }
 
 void activations_tie(u64 *words, size_t count, const uint16_t *loops, size_t loop_count,

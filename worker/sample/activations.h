@@ -26,4 +26,11 @@
 void activations_tie(u64 *words, size_t count, const uint16_t *loops, size_t loop_count,
 		     bool is_whole);
 
+/*
+ * Takes the innermost groups away for which there is no frame of the loop. They are of native code
+ * that runs the loop for the same function again and again, and is between two runs. Returns the
+ * number of words that are left. A list without frames of the loop stays.
+ */
+size_t activations_drop_idle(u64 *words, size_t count, size_t loop_count);
+
 #endif

@@ -213,6 +213,7 @@ struct scripts {
 	bool hides;		    /* the interpreter's own frames */
 	bool by_loop;	      /* each frame of the loop has one function: runtime_setup.loop */
 	bool by_group;	      /* each one has a group: runtime_setup.has_groups */
+	bool may_idle;	      /* groups may lack their loop: activations_drop_idle() */
 	bool makes_code;      /* the list also has the functions of code made at run time, */
 	bool stands_for_code; /* even if this code has names */
 	bool is_cut;	      /* further functions are not known, and no marker says so yet */
@@ -278,6 +279,20 @@ static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapp
 	       runtime_is_loop(mapping->object->setup, frame_place(mapping, frame));
 }
 
+/* Returns whether a frame of the loop has functions of the next outer one: runtime_setup.again. */
+static bool is_called_again(const struct scripts *scripts, const struct process *process,
+			    const struct record *head, const u64 *frames, unsigned int number)
+{
+	const struct mapping *mapping;
+
+	if (number + 1 >= head->user_frames)
+		return false;
+	mapping = stack_mapping(process, head, frames[number + 1]);
+	return mapping && mapping->object && mapping->object == scripts->owner &&
+	       mapping->object->setup &&
+	       runtime_is_again(mapping->object->setup, frame_place(mapping, frames[number + 1]));
+}
+
 /*
  * Returns whether a frame is one of the interpreter's own, which its functions stand for. A server
  * that has an interpreter linked in has functions of its own beside the loop.
@@ -313,11 +328,14 @@ static size_t tie_groups(struct stack *stack, const struct scripts *scripts,
 	size_t count = 0, words;
 
 	for (unsigned int i = 0; i < head->user_frames; i++)
-		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]))
+		if (is_of_loop(scripts, stack_mapping(process, head, frames[i]), frames[i]) &&
+		    !is_called_again(scripts, process, head, frames, i))
 			loops[count++] = (uint16_t)i;
 	memcpy(stack->words, frames + head->user_frames, head->runtime_words * sizeof(u64));
 	words = coroutines_split(stack->words, head->runtime_words, head->user_frames - 1u,
 				 stack->parts.functions, scripts->family, head->time);
+	if (scripts->may_idle && is_whole(head))
+		words = activations_drop_idle(stack->words, words, count);
 	activations_tie(stack->words, words, loops, count, is_whole(head));
 	return words;
 }
@@ -339,6 +357,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	if (scripts->owner) {
 		scripts->runtime = scripts->owner->runtime;
 		scripts->by_group = scripts->owner->setup->has_groups;
+		scripts->may_idle = scripts->owner->setup->config.flags & RUNTIME_SCOPES;
 		scripts->stands_for_code = scripts->owner->setup->own_rule != 0;
 		scripts->makes_code = scripts->owner->setup->config.flags & RUNTIME_STACKED ||
 				      scripts->stands_for_code;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/runtime/perl_layout.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COLUMNS		      5u
+#define VERSION(major, minor) ((major) << 24 | (minor) << 16)
+
+static const struct {
+	size_t field; /* offset in struct perl_layout */
+	uint16_t value[COLUMNS];
+} rows[] = {
+#define O(name, ...) {offsetof(struct perl_layout, name), {__VA_ARGS__}},
+#include "worker/runtime/perl_layout.def"
+#undef O
+};
+
+/* intrpvar.h: sizeof(PerlInterpreter), which Perl exports as PL_interp_size */
+static const struct {
+	uint32_t version, interpreter_bytes;
+} columns[COLUMNS] = {
+	{VERSION(5u, 32u), 3792u}, {VERSION(5u, 36u), 3768u}, {VERSION(5u, 40u), 3768u},
+	{VERSION(5u, 42u), 3768u}, {VERSION(5u, 44u), 3776u},
+};
+
+int perl_layout_find(uint32_t version, uint32_t interpreter_bytes, struct perl_layout *ret_layout)
+{
+	size_t column = 0;
+
+	while (column < COLUMNS && columns[column].version != version)
+		column++;
+	if (column == COLUMNS || columns[column].interpreter_bytes != interpreter_bytes)
+		return -ENOTSUP;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
+		       sizeof(uint16_t));
+	return 0;
+}
