@@ -19,6 +19,7 @@
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
+#include "bpf/walk/hotspot.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -414,11 +415,24 @@ GLOBAL int walk_step(void)
 
 	if (kind == RULE_END)
 		return walk_end(walk, REASON_end_root);
-	if (kind == RULE_NONE)
-		return walk_fallback();
+	u64 bp = walk->reg[REG_RBP], is_made = 0;
+
+	if (kind == RULE_NONE) {
+		is_made = hotspot_rule();
+		if (!is_made)
+			return walk_fallback();
+	}
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
+
+	if (!ended && is_made) {
+		/* HotSpot's interpreter pushes return addresses that no call is before */
+		walk->chained = 1;
+		if (walk->hotspot.is_interpreted)
+			hotspot_leave_interpreted(bp);
+		return 0;
+	}
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)
 		runtime_mark(walk->reg[REG_RSP], inside);

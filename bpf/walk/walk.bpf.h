@@ -130,6 +130,7 @@ struct runtime_list {
 	u64 memory[RUNTIME_MEMORY_WORDS]; /* of code */
 	u32 on;				  /* flag: the walk is in the list */
 	u32 open;			  /* flag: frames without a border behind them */
+	u32 has_heaps;			  /* flag: RUNTIME_HEAPS */
 	u32 words;			  /* stored */
 	u32 code_bytes;			  /* to read of each code */
 	u32 told;			  /* events about code that this sample may still send */
@@ -190,6 +191,77 @@ struct runtime_list {
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
 	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */
 	u32 result;				  /* enum runtime_result */
+};
+
+/* State of the walk over frames of HotSpot, hotspot.bpf.h. */
+#define HOTSPOT_HEAPS	    4u
+#define HOTSPOT_FUNCTIONS   16u
+#define HOTSPOT_INLINED_MAX 32u	       /* functions at one place */
+#define HOTSPOT_PLACES_MAX  (1u << 20) /* in one piece of compiled code */
+#define HOTSPOT_SCOPE_WORDS 2u /* that are read of the description of a place: three numbers */
+#define HOTSPOT_LEAF_PLACE  2u /* walk_leaf(): r13 has the address of the instruction */
+
+enum hotspot_known {
+	HOTSPOT_UNKNOWN,
+	HOTSPOT_NONE,
+	HOTSPOT_KNOWN
+};
+enum hotspot_kind {
+	HOTSPOT_OTHER,
+	HOTSPOT_COMPILED, /* a function */
+	HOTSPOT_STUBS
+};
+/* The next step for the functions of the frames. */
+enum hotspot_does {
+	HOTSPOT_NEXT,	/* stores the next one */
+	HOTSPOT_PLACE,	/* begins with a place in compiled code */
+	HOTSPOT_SEARCH, /* looks for its description */
+	HOTSPOT_SCOPE,	/* takes a function at the place */
+	HOTSPOT_SEND,	/* tells of the place */
+	HOTSPOT_NAME	/* tells of code of no function */
+};
+
+/*
+ * What is known of a noted function. Of the interpreter: the address of the instruction. Else the
+ * offset in the blob << 32, and a fingerprint.
+ */
+#define HOTSPOT_PLACE_INTERPRETED (1ull << 63)
+#define HOTSPOT_PLACE_OTHER	  (1ull << 62) /* code of no function */
+
+struct hotspot_heap {
+	u64 low, high, segments, shift;
+};
+struct hotspot_function {
+	u64 method, instructions;
+	u32 size, fingerprint, is_told, pad;
+};
+struct hotspot {
+	u32 is_known;	    /* enum hotspot_known */
+	u32 is_interpreted; /* flag: the last frame is of the interpreter */
+	/* where the code is. Kept from walk to walk: of the process and runtime that the key says */
+	u64 key;
+	struct hotspot_heap heap[HOTSPOT_HEAPS];
+	u64 code, code_bytes; /* of the interpreter */
+	u64 returns;
+	/* the blob that was met last */
+	u64 blob, begin, method, name;
+	u32 size, frame, complete, number, kind;
+	u32 kind_named; /* enum hotspot_kind of blobs with the following name */
+	u64 named;
+	/* the functions of the frames, behind the walk of the stack */
+	u32 next, does; /* the next mark; enum hotspot_does */
+	u64 leaf;	/* a register that may have the innermost instruction */
+	struct hotspot_function function[HOTSPOT_FUNCTIONS]; /* that this walk has met */
+	struct hotspot_function taken;
+	/* a place in compiled code: its address and blob, and where that is described */
+	u64 pc, told_blob, scopes, functions, places;
+	u32 fingerprint, offset, low, high, scope, inlined;
+	u32 is_missing;	 /* flag: no event has told of an inlined function, */
+	u32 was_missing; /* and of those before the last one */
+	u32 is_untold;	 /* flag: `taken` is new */
+	u32 at;		 /* bytes taken of the following ones */
+	u64 bytes[HOTSPOT_SCOPE_WORDS];
+	u64 place[RECORD_FRAMES_MAX]; /* of the functions; walk->mark has their code */
 };
 
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
@@ -270,6 +342,7 @@ struct walk {
 	u32 context;	   /* enum context_result */
 	u32 context_words;
 	struct runtime_list list;
+	struct hotspot hotspot;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
 	u64 window_start, window_bytes;
@@ -327,6 +400,8 @@ static inline void walk_init(struct walk *walk)
 	walk->area_levels = 0;
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
+	walk->hotspot.is_known = HOTSPOT_UNKNOWN;
+	walk->hotspot.is_interpreted = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;
 	walk->made = walk->anchor = 0;

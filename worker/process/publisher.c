@@ -124,7 +124,8 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			continue;
 		if (object->setup->made_rule && !ret_makers->rule)
 			ret_makers->rule = object->setup->made_rule;
-		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
+		if (object->setup->config.flags & (RUNTIME_STACKED | RUNTIME_HEAPS) &&
+		    !ret_makers->entry.runtime)
 			publisher_entry(mapping, &ret_makers->entry);
 	}
 }

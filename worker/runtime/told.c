@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/told.h"
 
+#include <string.h>
+
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
 
@@ -35,6 +37,7 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 
 	_Static_assert(RUNTIME_PARTS < MEMORY_RANGES_MAX, "there is a range for each part");
 	add_parts(&memory, event);
+	memcpy(ret_told->part, event->address, sizeof(ret_told->part));
 	ret_told->called = event->name;
 	ret_told->called_by = event->called_by;
 	ret_told->called_in = event->called_in;
