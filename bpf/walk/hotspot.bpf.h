@@ -10,6 +10,7 @@
 #ifndef KEYHOLE_BPF_WALK_HOTSPOT_BPF_H
 #define KEYHOLE_BPF_WALK_HOTSPOT_BPF_H
 
+#include "bpf/walk/address.bpf.h"
 #include "bpf/walk/late.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
@@ -348,6 +349,56 @@ GLOBAL u64 hotspot_leaf_rule(u64 whole)
 	return before >> 56 == 0x55 ? RULE_PUSHED : RULE_RETURNS;
 }
 
+#define STUB_FRAME_BYTES 8192u /* of code by hand, which keeps a frame pointer or has no frame */
+
+enum hotspot_call {
+	HOTSPOT_CALL_NONE,
+	HOTSPOT_CALL_ANYWHERE,
+	HOTSPOT_CALL_HERE /* into the blob that was met last */
+};
+
+/* Returns enum hotspot_call of the call before the return address at a place of the stack. */
+GLOBAL int hotspot_call_before(u64 at)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || at & 7 || walk_read_word(at))
+		return HOTSPOT_CALL_NONE;
+	u64 address = walk->word, target;
+
+	if (!walk_after_call(walk, address))
+		return HOTSPOT_CALL_NONE;
+	if (!code_calls_directly(walk->code))
+		return HOTSPOT_CALL_ANYWHERE;
+	target = address + (s64)(s32)(walk->code >> 32);
+	if (target - walk->hotspot.blob < walk->hotspot.size)
+		return HOTSPOT_CALL_HERE;
+	return HOTSPOT_CALL_NONE;
+}
+
+/* Finds the rule of a frame of code by hand. Returns whether there is one. */
+GLOBAL int hotspot_stub_rule(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP];
+	int by_pointer = HOTSPOT_CALL_NONE, by_stack = HOTSPOT_CALL_NONE;
+
+	walk->rule = RULE_RETURNS;
+	if (walk->exact && walk_leaf_place() == 0)
+		return 1;
+	if (bp - sp < STUB_FRAME_BYTES)
+		by_pointer = hotspot_call_before(bp + 8);
+	if (walk->exact)
+		by_stack = hotspot_call_before(sp);
+	if (by_stack > by_pointer)
+		return 1;
+	walk->rule = RULE_INTERPRETED;
+	return by_pointer;
+}
+
 /* Notes the function of the last frame. */
 INLINE void hotspot_note(struct walk *walk, u64 code, u64 place)
 {
@@ -418,7 +469,9 @@ GLOBAL int hotspot_rule(void)
 		walk->rule = RULE_ACTIVATION;
 		return 1;
 	}
-	return hotspot_blob_rule(inside);
+	if (hotspot_blob_rule(inside))
+		return 1;
+	return hotspot->size && hotspot->kind == HOTSPOT_STUBS && hotspot_stub_rule();
 }
 
 /*
