@@ -376,23 +376,56 @@ GLOBAL int hotspot_call_before(u64 at)
 	return HOTSPOT_CALL_NONE;
 }
 
-/* Finds the rule of a frame of code by hand. Returns whether there is one. */
+#define STUB_PUSHES 8u /* words that such code may have pushed without a frame pointer */
+
+/*
+ * Finds the rule of a leaf in code by hand that has no frame yet. The call before the return address
+ * leads to this code. Returns enum hotspot_call.
+ */
+INLINE int hotspot_pushed_rule(struct walk *walk)
+{
+	u64 sp = walk->reg[REG_RSP];
+	int call = hotspot_call_before(sp);
+
+	walk->rule = RULE_RETURNS;
+	if (call == HOTSPOT_CALL_HERE)
+		return call;
+	NOT_UNROLLED
+	for (u32 i = 1; i < STUB_PUSHES; i++) {
+		if (hotspot_call_before(sp + i * 8ull) != HOTSPOT_CALL_HERE)
+			continue;
+		walk->rule = RULE_MAKE(RULE_SP, 0, 0, i * 8 + 8, 0);
+		return HOTSPOT_CALL_HERE;
+	}
+	return call;
+}
+
+/*
+ * Finds the rule of a frame of code by hand. walk->rule is that of a whole frame of the blob, or
+ * RULE_RETURNS where no size of frames is known. Returns whether there is a rule.
+ */
 GLOBAL int hotspot_stub_rule(void)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
 		return 0;
-	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP];
+	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], whole = walk->rule;
 	int by_pointer = HOTSPOT_CALL_NONE, by_stack = HOTSPOT_CALL_NONE;
 
+	if (whole != RULE_RETURNS &&
+	    (!walk->exact || hotspot_call_before(sp + rule_offset(whole) - 8) != HOTSPOT_CALL_NONE))
+		return 1;
+	/* entries of functions, and tables of these, have no frame */
+	if (whole == RULE_RETURNS && walk->hotspot.kind == HOTSPOT_OTHER)
+		return walk->exact;
 	walk->rule = RULE_RETURNS;
 	if (walk->exact && walk_leaf_place() == 0)
 		return 1;
 	if (bp - sp < STUB_FRAME_BYTES)
 		by_pointer = hotspot_call_before(bp + 8);
-	if (walk->exact)
-		by_stack = hotspot_call_before(sp);
+	if (walk->exact && by_pointer != HOTSPOT_CALL_HERE)
+		by_stack = hotspot_pushed_rule(walk);
 	if (by_stack > by_pointer)
 		return 1;
 	walk->rule = RULE_INTERPRETED;
@@ -417,7 +450,10 @@ INLINE u32 hotspot_fingerprint(const struct hotspot *hotspot)
 	return mixed >> 32;
 }
 
-/* Finds the rule of a frame in a blob. Returns whether there is one. */
+/*
+ * Finds the blob of a frame, notes its function, and sets walk->rule to that of a whole frame.
+ * Returns whether there is a blob.
+ */
 GLOBAL int hotspot_blob_rule(u64 inside)
 {
 	struct walk *walk = walk_state();
@@ -433,17 +469,10 @@ GLOBAL int hotspot_blob_rule(u64 inside)
 	}
 	hotspot_note(walk, code,
 		     kind | (walk->address - hotspot->blob) << 32 | hotspot_fingerprint(hotspot));
-	if (hotspot->frame - 1 < HOTSPOT_FRAME_MAX) {
-		walk->rule = RULE_MAKE(RULE_SP, 0, 1, hotspot->frame * 8, 0);
-		if (hotspot->frame == 1)
-			walk->rule = RULE_RETURNS;
-		if (walk->exact)
-			walk->rule = hotspot_leaf_rule(walk->rule);
-		return 1;
-	}
-	/* entries of functions, and tables of these, have no frame */
 	walk->rule = RULE_RETURNS;
-	return walk->exact && hotspot->kind != HOTSPOT_STUBS;
+	if (hotspot->frame - 2 < HOTSPOT_FRAME_MAX)
+		walk->rule = RULE_MAKE(RULE_SP, 0, 1, hotspot->frame * 8, 0);
+	return 1;
 }
 
 /* Finds the rule of a frame in code that HotSpot made. Returns whether there is one. */
@@ -469,9 +498,13 @@ GLOBAL int hotspot_rule(void)
 		walk->rule = RULE_ACTIVATION;
 		return 1;
 	}
-	if (hotspot_blob_rule(inside))
-		return 1;
-	return hotspot->size && hotspot->kind == HOTSPOT_STUBS && hotspot_stub_rule();
+	if (!hotspot_blob_rule(inside))
+		return 0;
+	if (hotspot->kind != HOTSPOT_COMPILED)
+		return hotspot_stub_rule();
+	if (walk->exact)
+		walk->rule = hotspot_leaf_rule(walk->rule);
+	return 1;
 }
 
 /*
