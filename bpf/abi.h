@@ -708,6 +708,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define RUNTIME_WORD_BORDER    (1ull << 60)
 #define RUNTIME_BORDER_NOWHERE 0xffffu
 #define RUNTIME_OFFSET_NONE    0x7fffffffu
+#define RUNTIME_CODE_ELSEWHERE 1u /* as code: functions of a virtual thread are not on the stack */
 
 enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */

@@ -353,6 +353,7 @@ GLOBAL u64 hotspot_leaf_rule(u64 whole)
 
 enum hotspot_call {
 	HOTSPOT_CALL_NONE,
+	HOTSPOT_CALL_ELSEWHERE,
 	HOTSPOT_CALL_ANYWHERE,
 	HOTSPOT_CALL_HERE /* into the blob that was met last */
 };
@@ -366,6 +367,9 @@ GLOBAL int hotspot_call_before(u64 at)
 		return HOTSPOT_CALL_NONE;
 	u64 address = walk->word, target;
 
+	/* the interpreter pushes return addresses and jumps */
+	if (address - walk->hotspot.code < walk->hotspot.code_bytes)
+		return HOTSPOT_CALL_ANYWHERE;
 	if (!walk_after_call(walk, address))
 		return HOTSPOT_CALL_NONE;
 	if (!code_calls_directly(walk->code))
@@ -373,7 +377,7 @@ GLOBAL int hotspot_call_before(u64 at)
 	target = address + (s64)(s32)(walk->code >> 32);
 	if (target - walk->hotspot.blob < walk->hotspot.size)
 		return HOTSPOT_CALL_HERE;
-	return HOTSPOT_CALL_NONE;
+	return HOTSPOT_CALL_ELSEWHERE;
 }
 
 #define STUB_PUSHES 8u /* words that such code may have pushed without a frame pointer */
@@ -400,6 +404,42 @@ INLINE int hotspot_pushed_rule(struct walk *walk)
 	return call;
 }
 
+#define ENTRY_WORDS 16u /* of the frame that enters a virtual thread, at most */
+
+/*
+ * Finds the rule of a frame that lies right behind the stack pointer, with other words than return
+ * addresses before its own. Such is the frame that enters a virtual thread. Returns whether there is
+ * a rule.
+ */
+GLOBAL int hotspot_entry_rule(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < ENTRY_WORDS; i++) {
+		if (!hotspot_call_before(walk->reg[REG_RSP] + i * 8ull))
+			continue;
+		walk->rule = RULE_RETURNS;
+		if (i)
+			walk->rule = RULE_MAKE(RULE_SP, 0, 1, i * 8 + 8, 0);
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * Returns whether the walk is at a barrier, whose address no call has left on the stack. Functions of
+ * a virtual thread may lie in the heap. The outermost one on the stack then returns to the barrier,
+ * which brings further ones.
+ */
+INLINE int hotspot_is_barrier(struct walk *walk)
+{
+	return walk->hotspot.kind == HOTSPOT_STUBS && !walk->exact &&
+	       !walk_read_code(walk->address - 8) && !walk_is_call(walk->code);
+}
+
 /*
  * Finds the rule of a frame of code by hand. walk->rule is that of a whole frame of the blob, or
  * RULE_RETURNS where no size of frames is known. Returns whether there is a rule.
@@ -414,7 +454,8 @@ GLOBAL int hotspot_stub_rule(void)
 	int by_pointer = HOTSPOT_CALL_NONE, by_stack = HOTSPOT_CALL_NONE;
 
 	if (whole != RULE_RETURNS &&
-	    (!walk->exact || hotspot_call_before(sp + rule_offset(whole) - 8) != HOTSPOT_CALL_NONE))
+	    (!walk->exact ||
+	     hotspot_call_before(sp + rule_offset(whole) - 8) > HOTSPOT_CALL_ELSEWHERE))
 		return 1;
 	/* entries of functions, and tables of these, have no frame */
 	if (whole == RULE_RETURNS && walk->hotspot.kind == HOTSPOT_OTHER)
@@ -429,7 +470,7 @@ GLOBAL int hotspot_stub_rule(void)
 	if (by_stack > by_pointer)
 		return 1;
 	walk->rule = RULE_INTERPRETED;
-	return by_pointer;
+	return by_pointer > HOTSPOT_CALL_ELSEWHERE;
 }
 
 /* Notes the function of the last frame. */
@@ -500,8 +541,13 @@ GLOBAL int hotspot_rule(void)
 	}
 	if (!hotspot_blob_rule(inside))
 		return 0;
+	if (hotspot_is_barrier(walk)) {
+		walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
+			RUNTIME_CODE_ELSEWHERE | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+		return hotspot_entry_rule();
+	}
 	if (hotspot->kind != HOTSPOT_COMPILED)
-		return hotspot_stub_rule();
+		return hotspot_stub_rule() || (!walk->exact && hotspot_entry_rule());
 	if (walk->exact)
 		walk->rule = hotspot_leaf_rule(walk->rule);
 	return 1;
@@ -810,7 +856,7 @@ GLOBAL int hotspot_take_mark(void)
 			return 0;
 		second = hotspot->taken.fingerprint |
 			 hotspot_instruction(walk, place & MARK_ADDRESS, frame) << 32;
-	} else if (code != HOTSPOT_NOBODY && !walk_told(walk, code, second)) {
+	} else if (code > RUNTIME_CODE_ELSEWHERE && !walk_told(walk, code, second)) {
 		hotspot->pc = code;
 		hotspot->fingerprint = second;
 		hotspot->told_blob = code - (place >> 32 & 0x3fffffff);

@@ -402,6 +402,10 @@ static void push_script(struct stack *stack, const struct scripts *scripts,
 	};
 	const bool is_new = *object == 0;
 
+	if (frame->code == RUNTIME_CODE_ELSEWHERE) {
+		push_marker(stack, &stack->elsewhere, "[virtual thread: functions in the heap]");
+		return;
+	}
 	push_address(
 		stack, object, language->object, KIND_SCRIPT,
 		functions_place(stack->parts.functions, &key, frame->instruction, scripts->time));
