@@ -22,7 +22,9 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
+JAVA_MAPPING = "[java]"
+JAVA_HIDDEN = "$$Lambda", "LambdaForm$"  # Java's own stacks leave these classes out
+SCRIPT_MAPPINGS = "[python]", "[php]", JAVA_MAPPING, *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
 
 Frame = collections.namedtuple("Frame", "name file line")
@@ -41,6 +43,17 @@ def lua_name(function, count, called):
     return own
 
 
+def java_frames(profile, location):
+    """Returns the functions of a location, outermost first, as Java's own stacks have them: without parameters."""
+    frames = []
+    for number, line in reversed(list(zip(location["functions"], location["lines"]))):
+        function = profile.functions[number]
+        name = function["name"].split("(")[0]
+        if function["file"] and not any(part in name for part in JAVA_HIDDEN):  # else HotSpot's own code
+            frames.append(Frame(name, base(function["file"]), line))
+    return frames
+
+
 def frames_of(profile, sample, called):
     """Returns the functions of a sample's program, outermost first. called: frames of Lua's functions, by names."""
     frames = []
@@ -50,6 +63,9 @@ def frames_of(profile, sample, called):
             continue
         if not location["functions"]:
             frames.append(Frame("?", "?", 0))
+            continue
+        if profile.mappings[location["mapping"]]["file"] == JAVA_MAPPING:
+            frames.extend(java_frames(profile, location))
             continue
         function = profile.functions[location["functions"][0]]
         name = function["name"]
@@ -165,7 +181,7 @@ def compare(samples, report):
     calls = {tuple(call) for call in report["calls"]}
     lines = {(name, file): set(numbers) for name, file, numbers in report["lines"]}
     roots = {stack[0] for stack in stacks}
-    complete, functions = Share("complete", COMPLETE), Share("functions", FUNCTIONS)
+    complete, functions = Share("complete", COMPLETE), Share("functions", report.get("functions", FUNCTIONS))
     called, of_leaf = Share("lines of calls", CALLS), Share("lines of leaves", LINES)
     for _, frames, count in samples:
         names = tuple((frame.name, frame.file) for frame in frames)
@@ -181,6 +197,8 @@ def compare(samples, report):
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
         leaf = frames[-1]
         if leaf.line == 0 and (report.get("blind") or leaf.name == CLOSURE):
+            continue
+        if report.get("own") and leaf.file not in report["files"]:
             continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
@@ -256,7 +274,7 @@ def main():
         if report.get("shares"):
             frames = [Frame(CLOSURE, report["files"][0], frame.line) if is_closure(frame.name) else frame
                       for frame in frames]
-        if any(frame.name == OBSERVER for frame in frames):
+        if any(short(frame.name) == OBSERVER for frame in frames):
             continue
         if frames:
             samples.append((sample, frames, count))

@@ -13,7 +13,9 @@
 
 #define MAJOR_SHIFT 24u
 #define JDK_8	    8u
-#define JDK_MAX	    99u
+
+/* A version that is not there may have frames or numbers of another form. */
+static const uint32_t known_majors[] = {JDK_8, 11, 17, 21, 25, 26};
 
 /* frame_x86.hpp: interpreter_frame_bcp_offset */
 #define BYTECODE_BELOW_8 56u
@@ -40,6 +42,14 @@ static bool are_small(const uint32_t *fields, size_t count)
 
 /* ---- the version ---- */
 
+static bool is_known(uint32_t major)
+{
+	for (size_t i = 0; i < sizeof(known_majors) / sizeof(known_majors[0]); i++)
+		if (known_majors[i] == major)
+			return true;
+	return false;
+}
+
 /* JDK 8 numbers its HotSpot 25, and has one heap. */
 static int find_major(struct image *image, const struct hotspot_layout *layout, uint32_t *ret_major)
 {
@@ -50,7 +60,7 @@ static int find_major(struct image *image, const struct hotspot_layout *layout, 
 		return 0;
 	if (!has(layout->major) || image_address_place(image, layout->major, &place) < 0 ||
 	    image_read(image, place.offset, ret_major, sizeof(*ret_major)) != sizeof(*ret_major) ||
-	    *ret_major <= JDK_8 || *ret_major > JDK_MAX)
+	    *ret_major == JDK_8 || !is_known(*ret_major))
 		return -ENOTSUP;
 	return 0;
 }
