@@ -710,7 +710,7 @@ GLOBAL int hotspot_begin_place(u64 blob)
 	const struct runtime_hotspot *config = &walk->list.config.hotspot;
 	u64 end;
 
-	hotspot->inlined = hotspot->is_missing = hotspot->scope = 0;
+	hotspot->inlined = hotspot->is_missing = hotspot->scope = hotspot->before = 0;
 	/* an event has no bytes of an earlier walk */
 	__builtin_memset(walk->window, 0, HOTSPOT_INLINED_MAX * 16);
 	if (hotspot_take_blob(blob))
@@ -750,11 +750,14 @@ GLOBAL int hotspot_note_inlined(u64 method, u32 instruction)
 	return 0;
 }
 
-/* Looks at the place in the middle of those that are left. */
+/*
+ * Looks at the place in the middle of those that are left. What counts is the first one at or behind
+ * the pc, or the last one of all.
+ */
 INLINE void hotspot_search(struct walk *walk)
 {
 	struct hotspot *hotspot = &walk->hotspot;
-	u32 middle = hotspot->low + ((hotspot->high - hotspot->low) >> 1);
+	u32 middle = hotspot->low + ((hotspot->high - hotspot->low) >> 1), scope;
 
 	/* native code has no places: the function itself */
 	if (hotspot->low >= hotspot->high) {
@@ -767,15 +770,20 @@ INLINE void hotspot_search(struct walk *walk)
 		hotspot->does = HOTSPOT_NEXT;
 		return;
 	}
-	if ((u32)walk->list.word < hotspot->offset || walk->list.word >> 31 & 1)
+	scope = walk->list.word >> 32;
+	if ((u32)walk->list.word < hotspot->offset || walk->list.word >> 31 & 1) {
 		hotspot->low = middle + 1;
-	else
+		hotspot->before = scope;
+	} else {
 		hotspot->high = middle;
-	/* the last place at or behind the pc that the search has met is that of the pc */
-	if (hotspot->high == middle)
-		hotspot->scope = walk->list.word >> 32;
-	if (hotspot->low >= hotspot->high)
-		hotspot->does = hotspot->scope ? HOTSPOT_SCOPE : HOTSPOT_SEARCH;
+		hotspot->scope = scope;
+	}
+	if (hotspot->low < hotspot->high)
+		return;
+	if (!hotspot->scope)
+		hotspot->scope = hotspot->before;
+	if (hotspot->scope)
+		hotspot->does = HOTSPOT_SCOPE;
 }
 
 /* Takes a function at the place, and goes on with the function around it. */

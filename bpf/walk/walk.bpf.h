@@ -255,7 +255,7 @@ struct hotspot {
 	struct hotspot_function taken;
 	/* a place in compiled code: its address and blob, and where that is described */
 	u64 pc, told_blob, scopes, functions, places;
-	u32 fingerprint, offset, low, high, scope, inlined;
+	u32 fingerprint, offset, low, high, scope, before, inlined;
 	u32 is_missing;	 /* flag: no event has told of an inlined function, */
 	u32 was_missing; /* and of those before the last one */
 	u32 is_untold;	 /* flag: `taken` is new */
