@@ -530,7 +530,7 @@ struct runtime_hotspot {
 	u16 complete_bytes;	   /* 2 or 4 */
 	u16 name;		   /* of a pointer to the blob's name */
 	u16 kind, kind_compiled; /* of a byte, and its value for functions; kind 0: see the name */
-	u16 method, number; /* of a pointer to the function, and of the u32 that numbers code */
+	u16 method, own; /* of pointers to the function, and to memory that no other blob has */
 	struct hotspot_part code, scopes, places, places_end, functions;
 	/* Offsets in a function, in its constant part and in that part's pool of constants */
 	u16 constant, pool, constant_bytes, constant_size, code_size, name_index, signature_index;

@@ -116,6 +116,10 @@ INLINE int hotspot_is_within(const struct runtime_hotspot *config)
 		last = config->method;
 	if (config->kind > last)
 		last = config->kind;
+	if (config->own > last)
+		last = config->own;
+	if (config->code.at > last)
+		last = config->code.at;
 	if ((last & ~7u) + 8 > config->head_bytes || config->head_bytes > RUNTIME_HEAD_BYTES)
 		return 0;
 	last = config->pool;
@@ -286,10 +290,10 @@ GLOBAL int hotspot_take_blob(u64 address)
 		hotspot->complete &= 0xffff;
 	hotspot->method = runtime_u64(list, config->method);
 	hotspot_set_kind(walk);
-	hotspot->number = 0;
-	if (hotspot->kind == HOTSPOT_COMPILED)
-		hotspot->number = hotspot_u32(walk, blob + config->number);
-	hotspot->begin = hotspot_part(blob, config->code.at, config->code.base);
+	hotspot->own = runtime_u64(list, config->own);
+	hotspot->begin = runtime_u64(list, config->code.at);
+	if (config->code.base == HOTSPOT_OFFSET)
+		hotspot->begin = blob + runtime_u32(list, config->code.at);
 	return address - blob >= hotspot->size;
 }
 
@@ -485,9 +489,10 @@ INLINE void hotspot_note(struct walk *walk, u64 code, u64 place)
 
 INLINE u32 hotspot_fingerprint(const struct hotspot *hotspot)
 {
-	u64 mixed = (hotspot->method ^ hotspot->number) * 0x9e3779b97f4a7c15ull;
+	u64 mixed = (hotspot->method ^ hotspot->begin) * 0x9e3779b97f4a7c15ull;
 
-	mixed = (mixed ^ hotspot->blob ^ mixed >> 29) * 0x9e3779b97f4a7c15ull;
+	mixed = (mixed ^ hotspot->own ^ mixed >> 29) * 0x9e3779b97f4a7c15ull;
+	mixed = (mixed ^ hotspot->size ^ mixed >> 29) * 0x9e3779b97f4a7c15ull;
 	return mixed >> 32;
 }
 
@@ -555,7 +560,7 @@ GLOBAL int hotspot_rule(void)
 
 /*
  * Takes the function of a frame of the interpreter, which the walk has just left, and whose frame
- * pointer was bp. The caller's stack pointer is in the frame.
+ * pointer was bp. The caller's stack pointer is in the frame, and the window has all of it.
  */
 GLOBAL int hotspot_leave_interpreted(u64 bp)
 {
@@ -564,20 +569,17 @@ GLOBAL int hotspot_leave_interpreted(u64 bp)
 	if (!walk)
 		return 0;
 	const struct runtime_hotspot *config = &walk->list.config.hotspot;
-	u64 method, place, sp = walk->reg[REG_RSP];
+	u64 failed = 0, sp = walk->reg[REG_RSP];
+	u64 method = walk_word(walk, bp - HOTSPOT_FUNCTION, &failed);
+	u64 place = walk_word(walk, bp - config->bytecode_below, &failed);
+	u64 sender = walk_word(walk, bp - HOTSPOT_SENDER, &failed);
 
-	if (walk_read_word(bp - HOTSPOT_FUNCTION))
+	if (HIDE(walk, failed))
 		return 0;
-	method = walk->word;
-	if (walk_read_word(bp - config->bytecode_below))
-		return 0;
-	place = walk->word;
 	if (runtime_is_address(method))
 		hotspot_note(walk, method, HOTSPOT_PLACE_INTERPRETED | (place & MARK_ADDRESS));
-	if (walk_read_word(bp - HOTSPOT_SENDER))
-		return 0;
-	if (!(walk->word & 7) && walk->word - sp < WALK_REACH)
-		walk->reg[REG_RSP] = walk->word;
+	if (!(sender & 7) && sender - sp < WALK_REACH)
+		walk->reg[REG_RSP] = sender;
 	return 0;
 }
 
@@ -711,6 +713,7 @@ GLOBAL int hotspot_begin_place(u64 blob)
 	u64 end;
 
 	hotspot->inlined = hotspot->is_missing = hotspot->scope = hotspot->before = 0;
+	hotspot->found = hotspot->found_before = 0;
 	/* an event has no bytes of an earlier walk */
 	__builtin_memset(walk->window, 0, HOTSPOT_INLINED_MAX * 16);
 	if (hotspot_take_blob(blob))
@@ -750,6 +753,24 @@ GLOBAL int hotspot_note_inlined(u64 method, u32 instruction)
 	return 0;
 }
 
+/* Goes on with the place that was found, or with none: native code has no places. */
+INLINE void hotspot_end_search(struct hotspot *hotspot)
+{
+	if (!hotspot->scope) {
+		hotspot->scope = hotspot->before;
+		hotspot->found = hotspot->found_before;
+	}
+	if (hotspot->is_leaf) {
+		hotspot->does = HOTSPOT_LEAF;
+		return;
+	}
+	hotspot->does = HOTSPOT_SCOPE;
+	if (hotspot->scope)
+		return;
+	hotspot->does = HOTSPOT_SEND;
+	hotspot_note_inlined(hotspot->method, RUNTIME_OFFSET_NONE);
+}
+
 /*
  * Looks at the place in the middle of those that are left. What counts is the first one at or behind
  * the pc, or the last one of all.
@@ -757,33 +778,27 @@ GLOBAL int hotspot_note_inlined(u64 method, u32 instruction)
 INLINE void hotspot_search(struct walk *walk)
 {
 	struct hotspot *hotspot = &walk->hotspot;
-	u32 middle = hotspot->low + ((hotspot->high - hotspot->low) >> 1), scope;
+	u32 middle = hotspot->low + ((hotspot->high - hotspot->low) >> 1), scope, offset;
 
-	/* native code has no places: the function itself */
 	if (hotspot->low >= hotspot->high) {
-		hotspot->does = HOTSPOT_SEND;
-		if (!hotspot->inlined)
-			hotspot_note_inlined(hotspot->method, RUNTIME_OFFSET_NONE);
+		hotspot_end_search(hotspot);
 		return;
 	}
 	if (runtime_read_word(hotspot->places + middle * (u64)HOTSPOT_PLACE_BYTES)) {
-		hotspot->does = HOTSPOT_NEXT;
+		hotspot->high = 0;
 		return;
 	}
+	offset = walk->list.word;
 	scope = walk->list.word >> 32;
-	if ((u32)walk->list.word < hotspot->offset || walk->list.word >> 31 & 1) {
+	if (offset < hotspot->offset || offset >> 31) {
 		hotspot->low = middle + 1;
 		hotspot->before = scope;
+		hotspot->found_before = offset;
 	} else {
 		hotspot->high = middle;
 		hotspot->scope = scope;
+		hotspot->found = offset;
 	}
-	if (hotspot->low < hotspot->high)
-		return;
-	if (!hotspot->scope)
-		hotspot->scope = hotspot->before;
-	if (hotspot->scope)
-		hotspot->does = HOTSPOT_SCOPE;
 }
 
 /* Takes a function at the place, and goes on with the function around it. */
@@ -864,17 +879,44 @@ GLOBAL int hotspot_take_mark(void)
 			return 0;
 		second = hotspot->taken.fingerprint |
 			 hotspot_instruction(walk, place & MARK_ADDRESS, frame) << 32;
-	} else if (code > RUNTIME_CODE_ELSEWHERE && !walk_told(walk, code, second)) {
+	} else if (place & HOTSPOT_PLACE_OTHER) {
+		hotspot->pc = hotspot->told_blob = code;
+		hotspot->fingerprint = second;
+		if (!walk_told(walk, code, second))
+			hotspot->does = HOTSPOT_NAME;
+	} else if (code > RUNTIME_CODE_ELSEWHERE) {
 		hotspot->pc = code;
 		hotspot->fingerprint = second;
-		hotspot->told_blob = code - (place >> 32 & 0x3fffffff);
-		hotspot->does = HOTSPOT_PLACE;
-		if (place & HOTSPOT_PLACE_OTHER) {
-			hotspot->told_blob = code;
-			hotspot->does = HOTSPOT_NAME;
-		}
+		hotspot->told_blob = code - (place >> 32);
+		hotspot->is_leaf = !frame;
+		if (hotspot->is_leaf || !walk_told(walk, code, second))
+			hotspot->does = HOTSPOT_PLACE;
+		if (hotspot->is_leaf)
+			return 0;
 	}
 	if (hotspot_store(walk, code, second, frame))
+		return runtime_end(&walk->list, RUNTIME_CUT_DEPTH);
+	return 0;
+}
+
+/*
+ * Stores the function at the leaf's pc. Many pcs have one place, whose own pc stands for them. Returns 0
+ * to go on, or 1 at the end.
+ */
+GLOBAL int hotspot_take_leaf(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	struct hotspot *hotspot = &walk->hotspot;
+
+	hotspot->pc = hotspot->begin + hotspot->found;
+	hotspot->is_leaf = 0;
+	hotspot->does = hotspot->scope ? HOTSPOT_SCOPE : HOTSPOT_SEARCH;
+	if (walk_told(walk, hotspot->pc, hotspot->fingerprint))
+		hotspot->does = HOTSPOT_NEXT;
+	if (hotspot_store(walk, hotspot->pc & MARK_ADDRESS, hotspot->fingerprint, 0))
 		return runtime_end(&walk->list, RUNTIME_CUT_DEPTH);
 	return 0;
 }
@@ -921,6 +963,8 @@ GLOBAL int hotspot_step(void)
 	}
 	if (does == HOTSPOT_SCOPE)
 		return hotspot_take_scope();
+	if (does == HOTSPOT_LEAF)
+		return hotspot_take_leaf();
 	hotspot->does = HOTSPOT_NEXT;
 	if (does == HOTSPOT_PLACE)
 		return hotspot_begin_place(hotspot->told_blob);

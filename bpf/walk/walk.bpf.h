@@ -216,6 +216,7 @@ enum hotspot_does {
 	HOTSPOT_NEXT,	/* stores the next one */
 	HOTSPOT_PLACE,	/* begins with a place in compiled code */
 	HOTSPOT_SEARCH, /* looks for its description */
+	HOTSPOT_LEAF,	/* stores the function there: of the leaf */
 	HOTSPOT_SCOPE,	/* takes a function at the place */
 	HOTSPOT_SEND,	/* tells of the place */
 	HOTSPOT_NAME	/* tells of code of no function */
@@ -244,8 +245,8 @@ struct hotspot {
 	u64 code, code_bytes; /* of the interpreter */
 	u64 returns;
 	/* the blob that was met last */
-	u64 blob, begin, method, name;
-	u32 size, frame, complete, number, kind;
+	u64 blob, begin, method, name, own;
+	u32 size, frame, complete, kind;
 	u32 kind_named; /* enum hotspot_kind of blobs with the following name */
 	u64 named;
 	/* the functions of the frames, behind the walk of the stack */
@@ -255,7 +256,10 @@ struct hotspot {
 	struct hotspot_function taken;
 	/* a place in compiled code: its address and blob, and where that is described */
 	u64 pc, told_blob, scopes, functions, places;
-	u32 fingerprint, offset, low, high, scope, before, inlined;
+	u32 fingerprint, offset, low, high, inlined;
+	u32 is_leaf; /* flag: the place is that of the leaf, whose words are not stored yet */
+	/* of the place that was found, and of the last one that is before the pc */
+	u32 scope, found, before, found_before;
 	u32 is_missing;	 /* flag: no event has told of an inlined function, */
 	u32 was_missing; /* and of those before the last one */
 	u32 is_untold;	 /* flag: `taken` is new */

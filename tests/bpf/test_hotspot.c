@@ -155,14 +155,14 @@ static int setup(void **state)
 			    .block_bytes = 16,
 			    .code_start = 8,
 			    .code_bytes = 20,
-			    .head_bytes = 48,
+			    .head_bytes = 56,
 			    .size = 8,
 			    .complete = 20,
 			    .complete_bytes = 4,
 			    .frame = 16,
 			    .name = 24,
 			    .method = 40,
-			    .number = 48,
+			    .own = 48,
 			    .code = {32, HOTSPOT_POINTER},
 			    .scopes = {56, HOTSPOT_POINTER},
 			    .places = {64, HOTSPOT_POINTER},
@@ -271,14 +271,13 @@ static void test_hotspot__frames(void **state)
 	put_compiled(SP);
 	assert_int_equal(walk(), 3 + 3 + 1);
 	EXPECT_ALL;
-	assert_int_equal(host.word[0], FRAME(scene.pc));
+	assert_int_equal(host.word[0], FRAME(BEGIN(1))); /* without places */
 	assert_int_equal(host.word[2], BORDER(0));
 	assert_int_equal(host.word[3], FRAME(METHOD(2)));
 	assert_int_equal(PLACE(host.word[4]), 7);
 	assert_int_equal(host.word[5], BORDER(1));
 	assert_int_equal(host.word[6], BORDER(2));
-	/* function 1 without places, and function 2 */
-	assert_int_equal(host.told_inlined, scene.pc);
+	assert_int_equal(host.told_inlined, BEGIN(1));
 	assert_int_equal(tolds, 2);
 	assert_int_equal(told[0], METHOD(1));
 	assert_int_equal(told[1], METHOD(2));
@@ -363,7 +362,8 @@ static void test_hotspot__inlined(void **state)
 	put_scope(20, 30, 4, 190);
 	put_scope(30, 0, 1, 9);
 	assert_int_not_equal(walk(), 0);
-	assert_int_equal(host.told_inlined, scene.pc);
+	assert_int_equal(host.word[0], FRAME(BEGIN(1) + 0x60));
+	assert_int_equal(host.told_inlined, BEGIN(1) + 0x60);
 	assert_int_equal(host.walk.hotspot.inlined, 3);
 	expect_inlined(0, 5, 3);
 	expect_inlined(1, 4, 190);
@@ -492,6 +492,8 @@ static void test_hotspot__fields_outside(void **state)
 		&config.hotspot.name,
 		&config.hotspot.method,
 		&config.hotspot.kind,
+		&config.hotspot.own,
+		&config.hotspot.code.at,
 		&config.hotspot.pool,
 		&config.hotspot.code_size,
 		&config.hotspot.constant_size,

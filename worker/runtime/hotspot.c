@@ -110,11 +110,11 @@ static int set_head(const struct hotspot_layout *layout, uint32_t major,
 {
 	const uint32_t fields[] = {
 		layout->blob_size, layout->blob_complete, layout->blob_frame,
-		layout->blob_name, layout->method,
+		layout->blob_name, layout->method,	  layout->maps,
 	};
 	const size_t count = sizeof(fields) / sizeof(fields[0]);
 
-	if (!are_small(fields, count) || !ARE_SMALL(layout->number))
+	if (!are_small(fields, count))
 		return -ENOTSUP;
 	for (size_t i = 0; i < count; i++)
 		cover(&hotspot->head_bytes, fields[i]);
@@ -124,7 +124,7 @@ static int set_head(const struct hotspot_layout *layout, uint32_t major,
 	hotspot->frame = (u16)layout->blob_frame;
 	hotspot->name = (u16)layout->blob_name;
 	hotspot->method = (u16)layout->method;
-	hotspot->number = (u16)layout->number;
+	hotspot->own = (u16)layout->maps;
 	if (has(layout->blob_kind) && has(layout->kind_compiled)) {
 		hotspot->kind = (u16)layout->blob_kind;
 		hotspot->kind_compiled = (u16)layout->kind_compiled;
@@ -133,8 +133,6 @@ static int set_head(const struct hotspot_layout *layout, uint32_t major,
 	} else if (major > 21) {
 		return -ENOTSUP;
 	}
-	if (hotspot->head_bytes > RUNTIME_HEAD_BYTES)
-		return -ENOTSUP;
 	return 0;
 }
 
@@ -152,7 +150,8 @@ static int set_parts(const struct hotspot_layout *layout, struct runtime_hotspot
 		hotspot->code = part(layout->code_offset, HOTSPOT_OFFSET);
 	else
 		return -ENOTSUP;
-	if (!has(layout->scopes_pcs_offset))
+	cover(&hotspot->head_bytes, hotspot->code.at);
+	if (!has(layout->scopes_pcs_offset) || hotspot->head_bytes > RUNTIME_HEAD_BYTES)
 		return -ENOTSUP;
 	if (has(layout->immutable_data) && has(layout->mutable_data) &&
 	    has(layout->scopes_data_offset) && has(layout->relocation_size)) {
