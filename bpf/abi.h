@@ -504,8 +504,8 @@ struct runtime_owner {
 
 /*
  * Where a part of a blob is. HOTSPOT_POINTER: the u64 at `at` in the blob is the address.
- * HOTSPOT_OFFSET: the u32 there is an offset in the blob. Else the u32 is an offset from the
- * address that is at `base`.
+ * HOTSPOT_OFFSET: the u32 there is an offset in the blob. With another base, the u32 is an
+ * offset from the address that is at `base`.
  */
 #define HOTSPOT_POINTER 0xffffu
 #define HOTSPOT_OFFSET	0xfffeu
@@ -959,7 +959,7 @@ struct event_code {
 	u8 data[CODE_BYTES];	     /* part 0, from CODE_PART_1 on part 1, and so on */
 };
 #define EVENT_CODE_SHORT_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_SHORT_END)
-/* Of a place in compiled code: RUNTIME_HEAPS. */
+/* An event about a place in compiled code (RUNTIME_HEAPS) ends here. */
 #define CODE_TINY_END	      512u
 #define CODE_INLINED_AT	      8u /* as an address: of struct told_frame of the functions there */
 #define EVENT_CODE_TINY_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_TINY_END)

@@ -223,8 +223,8 @@ enum hotspot_does {
 };
 
 /*
- * What is known of a noted function. Of the interpreter: the address of the instruction. Else the
- * offset in the blob << 32, and a fingerprint.
+ * A noted function of the interpreter has the address of its instruction. Other ones have the
+ * offset of the pc in the blob << 32, and a fingerprint.
  */
 #define HOTSPOT_PLACE_INTERPRETED (1ull << 63)
 #define HOTSPOT_PLACE_OTHER	  (1ull << 62) /* code of no function */
@@ -239,7 +239,7 @@ struct hotspot_function {
 struct hotspot {
 	u32 is_known;	    /* enum hotspot_known */
 	u32 is_interpreted; /* flag: the last frame is of the interpreter */
-	/* where the code is. Kept from walk to walk: of the process and runtime that the key says */
+	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
 	struct hotspot_heap heap[HOTSPOT_HEAPS];
 	u64 code, code_bytes; /* of the interpreter */

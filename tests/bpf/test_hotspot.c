@@ -235,8 +235,8 @@ static void expect_frames(u32 count, const u64 *frames)
 }
 
 /*
- * An activation above sp: the frame of the interpreter with function 2, whose caller's stack is as
- * deep as it may be, and the frame of the entry. Returns the interpreter's frame pointer.
+ * Puts an activation above sp: the interpreter's frame of function 2, and the frame of the entry.
+ * Returns the interpreter's frame pointer.
  */
 static u64 put_activation(u64 sp)
 {

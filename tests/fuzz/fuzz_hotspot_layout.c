@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input changes the bits of the tables in an image of HotSpot. The first byte tells the version. */
+/* The input changes bits of the tables in an image of HotSpot. Its first byte tells the version. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -251,10 +251,10 @@ def compare_inlined(samples, pairs):
     return share
 
 
-def compare_proven(profile, bound):
-    """Returns the share of all samples whose native stack ends at a proven root."""
+def compare_proven(profile, samples, bound):
+    """Returns the share of samples whose native stack ends at a proven root."""
     share = Share("proven", bound)
-    for sample in profile.samples:
+    for sample in samples:
         names = [name[-1] for name in names_of(profile, sample)]
         share.add(not any(name.startswith(("[cut", "[guessed")) for name in names), sample["values"][0],
                   ";".join(names[-12:]))
@@ -285,7 +285,8 @@ def main():
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
     shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
-    shares.append(compare_proven(profile, report["proven"]) if "proven" in report else None)
+    all_samples = [sample for sample, _, _ in samples] if report.get("own") else profile.samples
+    shares.append(compare_proven(profile, all_samples, report["proven"]) if "proven" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

@@ -38,7 +38,7 @@ struct build_hotspot {
 };
 struct image *build_hotspot_image(const struct build_hotspot *hotspot);
 
-/* What an event tells of a function. NULL: the event lacks it. */
+/* A function, as an event tells of it. NULL: the event lacks it. */
 struct build_hotspot_function {
 	const char *class, *name, *signature, *file;
 	uint16_t code_size;

@@ -180,7 +180,7 @@ static void test_hotspot_code__names_of_code(void **state)
 	(void)state;
 	set_version(BUILD_HOTSPOT_17);
 	event.name = 0x7f1000000003;
-	strcpy((char *)event.text, "StubRoutines (1)");
+	memcpy(event.text, "StubRoutines (1)", sizeof("StubRoutines (1)"));
 	assert_int_equal(tell_event(&event), 0);
 	assert_string_equal(told.code.name, "StubRoutines (1)");
 	assert_int_equal(line_of(0), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What images of HotSpot say of themselves, and the configs that this makes. */
+/* The description that images of HotSpot have of themselves, and the configs that it makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -82,8 +82,8 @@ bool functions_is_start(struct functions *functions, const struct function_key *
  */
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function);
 /*
- * Gets the place of an inlined function, by its number from the innermost one on. False: there is no
- * such function, or the number is that of no code with inlined functions.
+ * Gets the place of an inlined function, by its number from the innermost one on. False: there is
+ * no such function, or the number is that of no code with inlined functions.
  */
 bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
 		       uint64_t *ret_place);

@@ -35,7 +35,7 @@ static const struct row {
 
 /* ---- tables ---- */
 
-/* vmStructs.hpp: VMStructEntry, VMTypeEntry, VMIntConstantEntry. The strides are those of x86-64. */
+/* vmStructs.hpp: VMStructEntry, VMTypeEntry, VMIntConstantEntry, on x86-64 */
 enum table_kind {
 	TABLE_STRUCTS,
 	TABLE_TYPES,

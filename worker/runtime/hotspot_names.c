@@ -31,8 +31,8 @@ static void add_string(struct text *text, const char *string)
 /* ---- classes ---- */
 
 /*
- * Returns the length of a class's name without an address or a hash behind it: "Run$$Lambda$14+0x..."
- * or, in JDK 8, "Run$$Lambda$1/1234".
+ * Returns the length of a class's name without an address or a hash behind it:
+ * "Run$$Lambda$14+0x..." or, in JDK 8, "Run$$Lambda$1/1234".
  */
 static size_t lasting_length(const char *class)
 {

@@ -7,8 +7,8 @@
 
 /*
  * Makes "java.util.Map.put(Object,Object)" of a class's name, a function's name and its signature
- * (JVM specification, 4.3.3). Types have no package. What differs from run to run in the name of a
- * hidden class is left out. A signature that is cut or damaged ends with "...".
+ * (JVM specification, 4.3.3). Types have no package. The name of a hidden
+ * class lacks what differs from run to run. A signature that is cut or damaged ends with "...".
  */
 void hotspot_name(const char *class, const char *name, const char *signature,
 		  char ret_name[TOLD_NAME_BYTES]);

@@ -295,8 +295,8 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 }
 
 /*
- * Returns whether a frame is in code that HotSpot has made, and stands for a function whose name the
- * list has.
+ * Returns whether a frame is in code that HotSpot has made, and stands for a function whose name
+ * the list has.
  */
 static bool is_of_function(const struct scripts *scripts, const struct mapping *mapping,
 			   uint32_t number)
