@@ -252,7 +252,9 @@ GLOBAL int hotspot_take_scope(void)
 	hotspot->at = 0;
 	hotspot->scope = hotspot_number();
 	function = hotspot_number();
-	instruction = hotspot_number() - 1;
+	instruction = hotspot_number();
+	if (instruction)
+		instruction--; /* 0: the entry, before the first one */
 	if (instruction > 0xffff)
 		instruction = RUNTIME_OFFSET_NONE;
 	if (function)

@@ -371,6 +371,20 @@ static void test_hotspot__inlined(void **state)
 	assert_int_equal(tolds, 4);
 }
 
+/* The entry of a function counts as its first instruction. */
+static void test_hotspot__entries(void **state)
+{
+	(void)state;
+	scene.pc = PC;
+	put_compiled(SP);
+	put_place(0, ~0u, 0);
+	put_place(1, 0x40, 10);
+	put(SCOPES + 10, 0 | 2 << 8 | 0 << 16, 3);
+	assert_int_not_equal(walk(), 0);
+	assert_int_equal(host.walk.hotspot.inlined, 1);
+	expect_inlined(0, 1, 0);
+}
+
 /* Numbers of several bytes, with and without zeros. 1000 = 192 + 40 + (12 << 6) + ... */
 static void test_hotspot__numbers(void **state)
 {
@@ -545,16 +559,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_hotspot__##name, setup, scene_teardown)
-		TEST(frames),
-		TEST(leaves),
-		TEST(inlined),
-		TEST(numbers),
-		TEST(scopes_that_lead_nowhere),
-		TEST(stubs),
-		TEST(virtual_threads),
-		TEST(without_a_grant),
-		TEST(fields_outside),
-		TEST(damaged_heaps),
+		TEST(frames),	      TEST(leaves),	     TEST(inlined),
+		TEST(entries),	      TEST(numbers),	     TEST(scopes_that_lead_nowhere),
+		TEST(stubs),	      TEST(virtual_threads), TEST(without_a_grant),
+		TEST(fields_outside), TEST(damaged_heaps),
 #undef TEST
 	};
 

@@ -293,9 +293,11 @@ if command -v javac >/dev/null; then
 		have "java$version of sid, interpreted" "$tree" Calls.java "$java -Xint"
 		have "java$version of sid, first compiler" "$tree" Calls.java "$java -XX:TieredStopAtLevel=1"
 		have "java$version of sid, second compiler" "$tree" Calls.java "$java -XX:-TieredCompilation"
+		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
+		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
 	done
 	for collector in Serial Parallel G1 Z Shenandoah; do
-		have "java26 of sid, $collector" "$tree" Calls.java "$java -XX:+Use${collector}GC"
+		have "java26 of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
 	done
 else
 	without 'java' 'javac is not installed'

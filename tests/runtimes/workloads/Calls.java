@@ -4,10 +4,12 @@
 //
 // At first an observer notes what Java says of the stack at one place of each function, and REPORT gets that
 // as JSON: stacks, outermost function first; calls, as (caller, file, line, called function); lines of each
-// function. Between two safepoints the second compiler notes no place: a profile then has the place of the second
-// safepoint, and sometimes its function. So 95 % of the functions have to agree. Then REPORT.ready is there, and
-// the same goes on without the observer. Runs in Java 8 and later.
+// function. Then REPORT.ready is there, and the same goes on without the observer. Runs in Java 8 and later.
+//
+// Between two safepoints the second compiler notes no place without DebugNonSafepoints: a profile then has the place
+// of the second safepoint, and sometimes its function. So fewer functions have to agree.
 
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -49,7 +51,9 @@ class Calls {
 
 	static void report(String path) throws Exception {
 		StringBuilder text = new StringBuilder("{\"version\": \"Java " + System.getProperty("java.specification.version"));
-		text.append("\", \"files\": [\"Calls.java\"], \"own\": 1, \"functions\": 95, \"proven\": 98, \"stacks\": [");
+		boolean exact = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-XX:+DebugNonSafepoints");
+		text.append("\", \"functions\": " + (exact ? 99 : 85));
+		text.append(", \"files\": [\"Calls.java\"], \"own\": 1, \"proven\": 98, \"stacks\": [");
 		text.append(String.join(",", stacks)).append("], \"calls\": [").append(String.join(",", calls));
 		text.append("], \"lines\": [");
 		String separator = "";
