@@ -156,6 +156,7 @@ GLOBAL int hotspot_is_there(void)
 	}
 	hotspot->blob = hotspot->size = 0;
 	hotspot->is_known = HOTSPOT_KNOWN;
+	walk->marks = 0;
 	walk->marked = walk->list.config.hotspot.inside + walk->list.bias;
 	return 1;
 }

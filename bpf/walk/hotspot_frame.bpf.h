@@ -42,35 +42,6 @@ INLINE int code_saves_frame(u64 code)
 	return (code & 0xffffffff) == 0x24ac8948 || (code & 0xffffffff) == 0x246c8948;
 }
 
-/*
- * Returns the rule of compiled code at a pc, which may be where the frame is not there yet, or not
- * any more. whole: the rule of the whole frame.
- */
-GLOBAL u64 hotspot_leaf_rule(u64 whole)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return whole;
-	const struct hotspot *hotspot = &walk->hotspot;
-	u64 place = walk_leaf_place(), before;
-
-	if (place == 0)
-		return RULE_RETURNS;
-	if (walk_read_code(walk->address - 8))
-		return whole;
-	before = walk->code;
-	if (walk_read_code(walk->address))
-		return whole;
-	if (code_gave_room(before, walk->code))
-		return RULE_PUSHED;
-	if (walk->address - hotspot->begin >= hotspot->complete || code_made_room(before))
-		return whole & ~((u64)(code_saves_frame(walk->code) ? 0xf : 0) << 8);
-	return before >> 56 == 0x55 ? RULE_PUSHED : RULE_RETURNS;
-}
-
-#define STUB_FRAME_BYTES 8192u /* of code by hand, which keeps a frame pointer or has no frame */
-
 enum hotspot_call {
 	HOTSPOT_CALL_NONE,
 	HOTSPOT_CALL_ELSEWHERE,
@@ -99,6 +70,37 @@ GLOBAL int hotspot_call_before(u64 at)
 		return HOTSPOT_CALL_HERE;
 	return HOTSPOT_CALL_ELSEWHERE;
 }
+
+/*
+ * Returns the rule of compiled code at a pc, which may be where the frame is not there yet, or not
+ * any more. whole: the rule of the whole frame.
+ */
+GLOBAL u64 hotspot_leaf_rule(u64 whole)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return whole;
+	const struct hotspot *hotspot = &walk->hotspot;
+	u64 place = walk_leaf_place(), before;
+
+	if (place == 0)
+		return RULE_RETURNS;
+	if (walk_read_code(walk->address - 8))
+		return whole;
+	before = walk->code;
+	if (walk_read_code(walk->address))
+		return whole;
+	if (code_gave_room(before, walk->code))
+		return RULE_PUSHED;
+	if (walk->address - hotspot->begin >= hotspot->complete || code_made_room(before))
+		return whole & ~((u64)(code_saves_frame(walk->code) ? 0xf : 0) << 8);
+	if (before >> 56 == 0x55)
+		return RULE_PUSHED;
+	return hotspot_call_before(walk->reg[REG_RSP]) ? RULE_RETURNS : whole;
+}
+
+#define STUB_FRAME_BYTES 8192u /* of code by hand, which keeps a frame pointer or has no frame */
 
 #define STUB_PUSHES 8u /* words that such code may have pushed without a frame pointer */
 
@@ -188,6 +190,8 @@ GLOBAL int hotspot_stub_rule(void)
 		by_stack = hotspot_pushed_rule(walk);
 	if (by_stack > by_pointer)
 		return 1;
+	if (by_stack && by_stack == by_pointer)
+		walk->guessed = FRAME_GUESSED;
 	walk->rule = RULE_INTERPRETED;
 	return by_pointer > HOTSPOT_CALL_ELSEWHERE;
 }

@@ -11,8 +11,9 @@
 #include "worker/runtime/hotspot_layout.h"
 #include "worker/runtime/runtime.h"
 
-#define MAJOR_SHIFT 24u
-#define JDK_8	    8u
+#define MAJOR_SHIFT    24u
+#define SECURITY_SHIFT 8u
+#define JDK_8	       8u
 
 /* A version that is not there may have frames or numbers of another form. */
 static const uint32_t known_majors[] = {JDK_8, 11, 17, 21, 25, 26};
@@ -50,19 +51,40 @@ static bool is_known(uint32_t major)
 	return false;
 }
 
-/* JDK 8 numbers its HotSpot 25, and has one heap. */
-static int find_major(struct image *image, const struct hotspot_layout *layout, uint32_t *ret_major)
+/* Returns a static number of the image, or 0: it is not there. */
+static uint32_t read_number(struct image *image, uint32_t address)
 {
 	struct image_place place;
+	uint32_t number;
 
-	*ret_major = JDK_8;
-	if (has(layout->heap))
+	if (!has(address) || image_address_place(image, address, &place) < 0 ||
+	    image_read(image, place.offset, &number, sizeof(number)) != sizeof(number))
 		return 0;
-	if (!has(layout->major) || image_address_place(image, layout->major, &place) < 0 ||
-	    image_read(image, place.offset, ret_major, sizeof(*ret_major)) != sizeof(*ret_major) ||
-	    *ret_major == JDK_8 || !is_known(*ret_major))
-		return -ENOTSUP;
-	return 0;
+	return number;
+}
+
+/* JDK 8 numbers its HotSpot 25, and has one heap. Returns 0: the version is not known. */
+static uint32_t find_major(struct image *image, const struct hotspot_layout *layout)
+{
+	uint32_t major;
+
+	if (has(layout->heap))
+		return JDK_8;
+	major = read_number(image, layout->major);
+	if (major == JDK_8 || !is_known(major))
+		return 0;
+	return major;
+}
+
+/* Returns the version with its last number, which `why` shows: 17.0.15 */
+static uint32_t find_version(struct image *image, const struct hotspot_layout *layout,
+			     uint32_t major)
+{
+	const uint32_t security = read_number(image, layout->security);
+
+	if (security > UINT8_MAX)
+		return major << MAJOR_SHIFT;
+	return major << MAJOR_SHIFT | security << SECURITY_SHIFT;
 }
 
 /* ---- heaps ---- */
@@ -144,6 +166,9 @@ static struct hotspot_part part(uint32_t at, uint32_t base)
 /* Where the parts of a blob are: JDK 25 and later have two further pieces of memory for them. */
 static int set_parts(const struct hotspot_layout *layout, struct runtime_hotspot *hotspot)
 {
+	if (layout->pc_offset != 0 || layout->pc_scope != sizeof(u32) ||
+	    layout->pc_bytes != HOTSPOT_PLACE_BYTES)
+		return -ENOTSUP;
 	if (has(layout->code_begin))
 		hotspot->code = part(layout->code_begin, HOTSPOT_POINTER);
 	else if (has(layout->code_offset))
@@ -171,9 +196,6 @@ static int set_parts(const struct hotspot_layout *layout, struct runtime_hotspot
 	else if (has(layout->scopes_data_offset))
 		hotspot->scopes = part(layout->scopes_data_offset, HOTSPOT_OFFSET);
 	else
-		return -ENOTSUP;
-	if (layout->pc_offset != 0 || layout->pc_scope != sizeof(u32) ||
-	    layout->pc_bytes != HOTSPOT_PLACE_BYTES)
 		return -ENOTSUP;
 	return 0;
 }
@@ -238,11 +260,12 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return -ENOTSUP;
 	hotspot->inside = inside.address;
 	r = hotspot_layout_read(image, &exported, layout);
-	if (r == 0)
-		r = find_major(image, layout, &major);
 	if (r < 0)
 		return r;
-	setup.version = major << MAJOR_SHIFT;
+	major = find_major(image, layout);
+	if (major == 0)
+		return -ENOTSUP;
+	setup.version = find_version(image, layout, major);
 	r = set_heaps(layout, hotspot);
 	if (r == 0)
 		r = set_head(layout, major, hotspot);
