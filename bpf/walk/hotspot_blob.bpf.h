@@ -164,7 +164,7 @@ GLOBAL int hotspot_is_there(void)
 /* ---- blobs ---- */
 
 #define HOTSPOT_FREE 0xffu /* of a segment */
-#define HOTSPOT_HOPS 24u   /* a large block has a step back for each 254 segments */
+#define HOTSPOT_HOPS 14u   /* a large block has a step back for each 254 segments */
 
 /* Returns the number of the heap that has an address, or HOTSPOT_HEAPS. */
 INLINE u32 hotspot_heap_of(const struct hotspot *hotspot, u64 address)
