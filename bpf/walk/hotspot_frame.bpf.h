@@ -278,14 +278,18 @@ GLOBAL int hotspot_rule(void)
 }
 
 /*
- * Takes the function of a frame of the interpreter, which the walk has just left, and whose frame
- * pointer was bp. The caller's stack pointer is in the frame, and the window has all of it.
+ * Ends the leaving of a frame of HotSpot's, whose frame pointer was bp. Takes the function of a frame
+ * of the interpreter. The caller's stack pointer is in the frame, and the window has all of it.
  */
-GLOBAL int hotspot_leave_interpreted(u64 bp)
+GLOBAL int hotspot_leave(u64 bp)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
+		return 0;
+	/* the interpreter pushes return addresses that no call is before */
+	walk->chained = 1;
+	if (!walk->hotspot.is_interpreted)
 		return 0;
 	const struct runtime_hotspot *config = &walk->list.config.hotspot;
 	u64 failed = 0, sp = walk->reg[REG_RSP];

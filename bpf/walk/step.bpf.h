@@ -415,24 +415,17 @@ GLOBAL int walk_step(void)
 
 	if (kind == RULE_END)
 		return walk_end(walk, REASON_end_root);
-	u64 bp = walk->reg[REG_RBP], is_made = 0;
-
-	if (kind == RULE_NONE) {
-		is_made = hotspot_rule();
-		if (!is_made)
-			return walk_fallback();
-	}
+	/* in memory, so that the verifier sees one way on */
+	walk->hotspot.bp = walk->reg[REG_RBP];
+	walk->hotspot.is_left = kind == RULE_NONE && hotspot_rule();
+	if (kind == RULE_NONE && !walk->hotspot.is_left)
+		return walk_fallback();
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
 
-	if (!ended && is_made) {
-		/* HotSpot's interpreter pushes return addresses that no call is before */
-		walk->chained = 1;
-		if (walk->hotspot.is_interpreted)
-			hotspot_leave_interpreted(bp);
-		return 0;
-	}
+	if (!ended && walk->hotspot.is_left)
+		return hotspot_leave(walk->hotspot.bp);
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)
 		runtime_mark(walk->reg[REG_RSP], inside);

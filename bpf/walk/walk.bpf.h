@@ -239,6 +239,8 @@ struct hotspot_function {
 struct hotspot {
 	u32 is_known;	    /* enum hotspot_known */
 	u32 is_interpreted; /* flag: the last frame is of the interpreter */
+	u32 is_left;	    /* flag: the frame that the walk leaves is one of HotSpot's, */
+	u64 bp;		    /* with this frame pointer */
 	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
 	struct hotspot_heap heap[HOTSPOT_HEAPS];
