@@ -278,8 +278,9 @@ GLOBAL int hotspot_rule(void)
 }
 
 /*
- * Ends the leaving of a frame of HotSpot's, whose frame pointer was bp. Takes the function of a frame
- * of the interpreter. The caller's stack pointer is in the frame, and the window has all of it.
+ * Ends the way out of a frame of HotSpot's, whose frame pointer was bp. Takes the function of a
+ * frame of the interpreter. The caller's stack pointer is in the frame, and the window has all of
+ * it.
  */
 GLOBAL int hotspot_leave(u64 bp)
 {
