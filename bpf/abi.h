@@ -628,6 +628,60 @@ enum control_class {
 	CONTROL_OF_ITSELF   /* the method is one of the class itself */
 };
 
+/*
+ * RUNTIME_HEAPS: there is no list. A function has a frame on the stack, in code that the runtime
+ * makes or in the code of its interpreter. The code lies in heaps. A heap has a map with a byte for
+ * each segment: 0 where a block begins, or how many segments before it may begin. Behind the
+ * block's head is a blob, which says how large its frames are. The code of a compiled function is
+ * such a blob, too.
+ */
+#define RUNTIME_HEAPS 131072u
+
+/*
+ * Where a part of a blob is. HOTSPOT_POINTER: the u64 at `at` in the blob is the address.
+ * HOTSPOT_OFFSET: the u32 there is an offset in the blob. With another base, the u32 is an
+ * offset from the address that is at `base`.
+ */
+#define HOTSPOT_POINTER 0xffffu
+#define HOTSPOT_OFFSET	0xfffeu
+struct hotspot_part {
+	u16 at, base;
+};
+
+struct runtime_hotspot {
+	u64 inside; /* an address in the runtime's own code */
+	/* Addresses in the image: of pointers to the heaps and to the interpreter's code, and of */
+	u64 heaps, interpreter;
+	u64 returns; /* the address to which the outermost function of an activation returns */
+	/* Heaps are an array of pointers: offsets of a u32, how many, and of its address. */
+	u16 heaps_count, heaps_data;		/* heaps_data 0: there is one heap, and no array */
+	u16 heap_low, heap_high, heap_segments; /* offsets in a heap, of addresses */
+	u16 heap_shift;				/* of a u32, the bits of a segment's size */
+	u16 block_bytes;
+	u16 code_start, code_bytes; /* offsets in that to which `interpreter` leads; a u32 */
+	/* Offsets in a blob, whose first head_bytes are read; at most RUNTIME_HEAD_BYTES */
+	u16 head_bytes;
+	u16 size, complete, frame; /* of u32; the frame's size has 8 bytes as its unit */
+	u16 complete_bytes;	   /* 2 or 4 */
+	u16 name;		   /* of a pointer to the blob's name */
+	u16 kind, kind_compiled; /* of a byte, and its value for functions; kind 0: see the name */
+	u16 method, own; /* of pointers to the function, and to memory that no other blob has */
+	struct hotspot_part code, scopes, places, places_end, functions;
+	/* Offsets in a function, in its constant part and in that part's pool of constants */
+	u16 constant, pool, constant_bytes, constant_size, code_size, name_index, signature_index;
+	u16 pool_bytes, pool_class, class_name;
+	u16 file_index,
+		file_in_class; /* file_in_class 1: an offset in the class, not in the pool */
+	u16 bytecode_below; /* a frame of the interpreter has its place so far below the pointer */
+	u8 excluded;	    /* of the values of a byte in `scopes`: 1 from JDK 20 on */
+	u8 pad[3];
+};
+#define HOTSPOT_PLACE_BYTES \
+	16u /* of an element of `places`: u32 offset in the code, u32 in `scopes` */
+#define RUNTIME_HEAD_BYTES 256u
+#define HOTSPOT_FUNCTION   24u /* bytes of a frame below its pointer, where the function is */
+#define HOTSPOT_SENDER	   8u  /* and where the caller's stack pointer is */
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -662,14 +716,19 @@ struct runtime_config {
 	u16 last_count; /* offset in code of a u32, how many elements the last part has; 0: none */
 	u16 last_unit;	/* bytes of one; 0: the last part goes to the end of the code's bytes */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
-	struct runtime_state state;
 	union {
-		struct runtime_names names;	/* RUNTIME_NAMES */
-		struct runtime_owner owner;	/* RUNTIME_OWNED */
-		struct runtime_control control; /* RUNTIME_CONTROL */
+		struct {
+			struct runtime_state state;
+			union {
+				struct runtime_names names;	/* RUNTIME_NAMES */
+				struct runtime_owner owner;	/* RUNTIME_OWNED */
+				struct runtime_control control; /* RUNTIME_CONTROL */
+			};
+			struct runtime_stack stack; /* RUNTIME_STACKED */
+			struct runtime_trace trace; /* the same */
+		};
+		struct runtime_hotspot hotspot; /* RUNTIME_HEAPS */
 	};
-	struct runtime_stack stack; /* RUNTIME_STACKED */
-	struct runtime_trace trace; /* the same */
 };
 _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 
@@ -789,6 +848,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define RUNTIME_WORD_BORDER    (1ull << 60)
 #define RUNTIME_BORDER_NOWHERE 0xffffu
 #define RUNTIME_OFFSET_NONE    0x7fffffffu
+#define RUNTIME_CODE_ELSEWHERE 1u /* as code: functions of a virtual thread are not on the stack */
 
 enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */
@@ -1046,6 +1106,10 @@ _Static_assert(sizeof(struct event_code) == 10504, "struct event_code");
 /* RUNTIME_CONTROL: the table is at the end of the event, behind less of the last part. */
 #define CODE_TABLE_SHORT 288u
 #define CODE_TABLE_LONG	 1168u
+/* An event about a place in compiled code (RUNTIME_HEAPS) ends here. */
+#define CODE_TINY_END	      512u
+#define CODE_INLINED_AT	      8u /* as an address: of struct told_frame of the functions there */
+#define EVENT_CODE_TINY_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_TINY_END)
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

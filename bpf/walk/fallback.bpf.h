@@ -199,9 +199,11 @@ INLINE int code_gave_frame_up(u64 before)
  * the move behind push %rbp, and the code that walk_is_without_frame() and code_gave_frame_up()
  * know.
  */
-INLINE u64 walk_leaf_place(struct walk *walk)
+GLOBAL u64 walk_leaf_place(void)
 {
-	if (walk_read_code(walk->address - 8))
+	struct walk *walk = walk_state();
+
+	if (!walk || walk_read_code(walk->address - 8))
 		return LEAF_UNKNOWN;
 	u64 before = walk->code;
 
@@ -453,7 +455,7 @@ GLOBAL int walk_fallback(void)
 	if (!runtime_leave_by_anchor(walk->address - !walk->exact, sp))
 		return 0;
 	if (walk->exact && !(sp & 7)) {
-		place = walk_leaf_place(walk);
+		place = walk_leaf_place();
 		if (place == 8)
 			sp += 8;
 		if (!walk_read_word(sp)) {

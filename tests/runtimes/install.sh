@@ -336,6 +336,24 @@ get ruby_built 3.3.8
 have 'ruby3.3.8 with YJIT' / calls.rb "$tree/bin/ruby --yjit"
 have 'ruby3.3.8 with YJIT, interpreted' / calls.rb "$tree/bin/ruby"
 
+if command -v javac >/dev/null; then
+	for version in 8 11 17 21 25 26; do
+		get debian java-$version-sid sid openjdk-$version-jre-headless
+		java=/usr/lib/jvm/java-$version-openjdk-amd64/bin/java
+		have "java$version of sid" "$tree" Calls.java $java
+		have "java$version of sid, interpreted" "$tree" Calls.java "$java -Xint"
+		have "java$version of sid, first compiler" "$tree" Calls.java "$java -XX:TieredStopAtLevel=1"
+		have "java$version of sid, second compiler" "$tree" Calls.java "$java -XX:-TieredCompilation"
+		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
+		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
+	done
+	for collector in Serial Parallel G1 Z Shenandoah; do
+		have "java26 of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+	done
+else
+	without 'java' 'javac is not installed'
+fi
+
 # ---- programs that name the code that they make ----
 
 # on_path NAME WORKLOAD PROGRAM OPTION...

@@ -7,6 +7,7 @@
 #include "base/chain.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/reader.h"
 #include "worker/runtime/function_text.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -485,6 +486,36 @@ bool functions_get(struct functions *functions, uint64_t number, struct function
 		return false;
 	take_late_name(functions, entry);
 	*ret_function = entry->text->function;
+	return true;
+}
+
+/* Gets what an event told of an inlined function. */
+static bool read_inlined(const struct function_text *text, size_t index,
+			 struct told_frame *ret_frame)
+{
+	struct reader reader;
+
+	if (text->lines.format != TOLD_LINES_INLINED)
+		return false;
+	reader_init(&reader, text->lines.table, text->lines.size);
+	reader_seek(&reader, index * sizeof(*ret_frame));
+	ret_frame->code = reader_u64(&reader);
+	ret_frame->fingerprint = reader_u32(&reader);
+	ret_frame->instruction = reader_u32(&reader);
+	return !reader_failed(&reader);
+}
+
+bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
+		       uint64_t *ret_place)
+{
+	const struct entry *entry = map_get(functions->numbers, number);
+	struct function_key key;
+	struct told_frame frame;
+
+	if (!entry || !entry->text || !read_inlined(entry->text, index, &frame))
+		return false;
+	key = (struct function_key){entry->key.family, frame.code, frame.fingerprint};
+	*ret_place = functions_place(functions, &key, frame.instruction, entry->used);
 	return true;
 }
 

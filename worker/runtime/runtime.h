@@ -13,6 +13,7 @@
 #include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/hotspot_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/php_layout.h"
@@ -55,6 +56,7 @@ struct runtime_setup {
 		struct luajit_layout luajit;
 		struct php_layout php;
 		struct ruby_layout ruby;
+		struct hotspot_layout hotspot;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

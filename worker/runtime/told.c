@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/told.h"
 
+#include <string.h>
+
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
 

@@ -32,6 +32,15 @@ struct told_lines {
 	size_t size;
 };
 
+/* A format of lines: the table has no lines, but struct told_frame of inlined functions. */
+#define TOLD_LINES_INLINED 0xffffffffu
+
+/* A function at a place in code, innermost first: the function's key, and its instruction. */
+struct told_frame {
+	uint64_t code;
+	uint32_t fingerprint, instruction;
+};
+
 /*
  * Names that code has for functions that it calls, packed side by side. An event about such a
  * function has TOLD_PACKED_BYTES of them alone.
@@ -54,10 +63,10 @@ struct told_late {
 
 struct told {
 	const struct runtime_handler *handler;
+	uint64_t part[RUNTIME_PARTS]; /* addresses, as the event has them */
 	uint64_t called; /* address of the text that a caller has as its name; 0: none */
 	uint32_t called_by, called_in; /* the caller's instruction and frame, as the event has it */
 	uint64_t named;		       /* as in struct event_code */
-	uint64_t part[RUNTIME_PARTS];  /* addresses of the event's parts */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	bool is_start;		       /* no function, but where the list of a coroutine begins */
 	struct told_code code;
