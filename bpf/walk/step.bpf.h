@@ -23,6 +23,7 @@
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
+#include "bpf/walk/v8.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 /* ---- finding the rule ---- */
@@ -418,9 +419,9 @@ GLOBAL int walk_step(void)
 	u64 bp = walk->reg[REG_RBP], is_made = 0;
 
 	if (kind == RULE_NONE) {
-		is_made = hotspot_rule();
+		is_made = v8_rule(inside) || hotspot_rule();
 		if (!is_made)
-			return walk_fallback();
+			return walk_fallback() || v8_note(walk, bp);
 	}
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
@@ -431,7 +432,7 @@ GLOBAL int walk_step(void)
 		walk->chained = 1;
 		if (walk->hotspot.is_interpreted)
 			hotspot_leave_interpreted(bp);
-		return 0;
+		return v8_note(walk, bp);
 	}
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)

@@ -22,8 +22,8 @@ ORDER = 95.0  # the rest is at the beginning and the end of what a function call
 EXAMPLES = 4
 UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
-SCRIPT_MAPPINGS = "[python]", "[php]", *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp"
+SCRIPT_MAPPINGS = "[python]", "[php]", "[javascript]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "node"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -175,7 +175,7 @@ def compare(samples, report):
         if names not in begun:
             continue
         for caller, callee in zip(frames, frames[1:]):
-            if caller.name == CLOSURE and caller.line == 0:
+            if caller.line == 0 and (report.get("blind") or caller.name == CLOSURE):
                 continue  # nobody has told of its lines
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
@@ -184,7 +184,8 @@ def compare(samples, report):
             continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
-    return complete, functions, called, of_leaf
+    return complete, functions, *(share if share.all or not report.get("blind") else None
+                                  for share in (called, of_leaf))
 
 
 def short(name):

@@ -76,7 +76,8 @@ static void set_function(struct script_names *names, const struct place *place,
 
 	place_set_function(profile, place, &function);
 	if (line != FUNCTION_LINE_UNTOLD)
-		profile_location_get(profile, place->location)->line = line;
+		profile_location_get(profile, place->location)->line = functions_line(
+			names->resources->functions, FUNCTION_OF(place->address), line);
 	names->named++;
 }
 

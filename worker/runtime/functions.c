@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/functions.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -452,6 +453,56 @@ static void take_late_name(struct functions *functions, struct entry *entry)
 		entry->text->late.address = 0;
 }
 
+/* ---- lines of scripts ---- */
+
+/* Returns the newlines in a part of a script, or NULL: no event has told of them. */
+static const unsigned char *find_newlines(const struct functions *functions, uint64_t family,
+					  const struct told_script *script, uint32_t part)
+{
+	const struct function_key key = {family, script->address,
+					 (uint32_t)(script->fingerprint + part)};
+	const struct entry *entry = find(functions, &key);
+
+	if (!entry || !entry->text || entry->text->lines.format != TOLD_LINES_NEWLINES ||
+	    entry->text->lines.size != TOLD_SCRIPT_PART / CHAR_BIT)
+		return NULL;
+	return entry->text->lines.table;
+}
+
+/* Returns how many of the first characters of a part are newlines. */
+static uint32_t count_newlines(const unsigned char *newlines, uint32_t characters)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < characters / CHAR_BIT; i++)
+		count += (uint32_t)__builtin_popcount(newlines[i]);
+	if (characters % CHAR_BIT)
+		count += (uint32_t)__builtin_popcount(newlines[characters / CHAR_BIT] &
+						      ((1u << characters % CHAR_BIT) - 1));
+	return count;
+}
+
+uint32_t functions_line(const struct functions *functions, uint64_t number, uint32_t line)
+{
+	const struct entry *entry = map_get(functions->numbers, number);
+	uint32_t left = line - 1, newlines = 0, characters;
+
+	if (!entry || !entry->text || entry->text->script.address == 0 || line == 0)
+		return line;
+	for (uint32_t part = 0; left > 0; part++, left -= characters) {
+		const unsigned char *found =
+			find_newlines(functions, entry->key.family, &entry->text->script, part);
+
+		if (!found)
+			return 0;
+		characters = left;
+		if (characters > TOLD_SCRIPT_PART)
+			characters = TOLD_SCRIPT_PART;
+		newlines += count_newlines(found, characters);
+	}
+	return newlines + 1 + entry->text->script.line;
+}
+
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function)
 {
 	struct entry *entry = map_get(functions->numbers, number);
@@ -460,6 +511,9 @@ bool functions_get(struct functions *functions, uint64_t number, struct function
 		return false;
 	take_late_name(functions, entry);
 	*ret_function = entry->text->function;
+	if (entry->text->script.address)
+		ret_function->first_line =
+			functions_line(functions, number, entry->text->script.start);
 	return true;
 }
 

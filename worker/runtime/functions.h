@@ -82,6 +82,11 @@ bool functions_is_start(struct functions *functions, const struct function_key *
  */
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function);
 /*
+ * Returns the line of a place of a function, whose line functions_place() gave. Where the runtime
+ * counts characters of a script, events have told of the newlines before them, or the line is 0.
+ */
+uint32_t functions_line(const struct functions *functions, uint64_t number, uint32_t line);
+/*
  * Gets the place of an inlined function, by its number from the innermost one on. False: there is no
  * such function, or the number is that of no code with inlined functions.
  */

@@ -18,6 +18,7 @@
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/php_layout.h"
 #include "worker/runtime/told.h"
+#include "worker/runtime/v8_layout.h"
 
 struct image;
 struct memory;
@@ -53,6 +54,7 @@ struct runtime_setup {
 		struct luajit_layout luajit;
 		struct php_layout php;
 		struct hotspot_layout hotspot;
+		struct v8_layout v8;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };
