@@ -682,6 +682,46 @@ struct runtime_hotspot {
 #define HOTSPOT_FUNCTION   24u /* bytes of a frame below its pointer, where the function is */
 #define HOTSPOT_SENDER	   8u  /* and where the caller's stack pointer is */
 
+/*
+ * RUNTIME_FRAMES: there is no list either. A function of JavaScript has a frame with a frame
+ * pointer, in code of V8. Below the pointer are the function, and in the interpreter its place.
+ * Objects have a map, which has their type. A pointer to an object is its address and 1; the upper
+ * half of a word has a small number.
+ */
+#define RUNTIME_FRAMES (RUNTIME_HEAPS | RUNTIME_INDEX)
+
+struct runtime_v8 {
+	u64 inside; /* an address in the runtime's own code */
+	u64 pad;
+	u16 function_shared; /* offset in a function: that which all functions of the code share */
+	/* Offsets in that, of which shared_bytes are read; at most RUNTIME_HEAD_BYTES */
+	u16 shared_bytes;
+	u16 shared_data, shared_name, shared_script;
+	u16 shared_counts, shared_number; /* two u64 that tell functions of a script apart */
+	u16 map_type;			  /* offset in a map, of a u16 */
+	u16 type_shared, type_script, type_bytecode, type_scope, type_code,
+		type_text_end;			       /* values of it */
+	u16 script_source, script_name, script_number; /* offsets in a script */
+	/* Offsets in a text: of a u32; of that to which it leads; of its characters; of small */
+	u16 text_length, text_first, text_data, text_offset, text_resource; /* numbers */
+	/*
+	 * Words of a scope behind its map: the number of names, the first name, and the place in
+	 * the text of the script. Place 0: behind the names. So many names are elsewhere.
+	 */
+	u16 scope_count, scope_first, scope_start, scope_names;
+	u16 scope_module;		       /* the type of a module's scope */
+	u16 scope_shift;		       /* bits below its flags */
+	u16 bytecode_positions, bytecode_data; /* offsets in code of the interpreter */
+	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
+	u16 array_length, array_data;	       /* in an array of bytes */
+};
+/* How the event has texts: lengths, and whether their characters have two bytes. */
+#define V8_NAME_LENGTH(named) ((named)&0x7fffu)
+#define V8_NAME_IS_WIDE	      0x8000u
+#define V8_FILE_SHIFT	      16u
+#define V8_PREFIX_SHIFT	      32u   /* of what is before the last dot of a name */
+#define V8_CHUNK	      4096u /* characters of a script, of whose newlines an event tells */
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -728,6 +768,7 @@ struct runtime_config {
 			struct runtime_trace trace; /* the same */
 		};
 		struct runtime_hotspot hotspot; /* RUNTIME_HEAPS */
+		struct runtime_v8 v8;		/* RUNTIME_FRAMES */
 	};
 };
 _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");

@@ -145,7 +145,7 @@ GLOBAL int hotspot_is_there(void)
 	hotspot->is_known = HOTSPOT_NONE;
 	if (walk_has_copy(walk) || !walk_may_list() ||
 	    runtime_copy_config(walk->mapping_runtime, walk->bias) ||
-	    !(walk->list.config.flags & RUNTIME_HEAPS) ||
+	    (walk->list.config.flags & RUNTIME_FRAMES) != RUNTIME_HEAPS ||
 	    !hotspot_is_within(&walk->list.config.hotspot))
 		return 0;
 	if (hotspot->key != key) {

@@ -31,6 +31,7 @@
 #include "bpf/walk/stacked.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
+#include "bpf/walk/v8.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 /* Thread-specific data: nptl/pthread_getspecific.c of glibc 2.31 to 2.42, musl 1.2 */
@@ -442,7 +443,7 @@ INLINE int runtime_steps(struct walk *walk)
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
 		if (walk->list.has_heaps) {
-			if (hotspot_step())
+			if (walk->list.config.flags & RUNTIME_INDEX ? v8_step() : hotspot_step())
 				return 1;
 		} else if (walk->list.asks)
 			runtime_name_step();
@@ -560,6 +561,8 @@ GLOBAL int runtime_begin(void)
 	list->call = list->called_in = 0;
 	list->generator = list->outermost = 0;
 	list->on = 1;
+	if (list->has_heaps && list->config.flags & RUNTIME_INDEX)
+		return v8_begin(walk);
 	if (list->has_heaps)
 		return hotspot_begin(walk);
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)

@@ -257,7 +257,7 @@ struct hotspot_function {
 struct hotspot {
 	u32 is_known;	    /* enum hotspot_known */
 	u32 is_interpreted; /* flag: the last frame is of the interpreter */
-	u32 is_left;	    /* flag: the frame that the walk leaves is one of HotSpot's, */
+	u32 is_left;	    /* flag: the frame that the walk leaves is HotSpot's or V8's, */
 	u64 bp;		    /* with this frame pointer */
 	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
@@ -286,6 +286,75 @@ struct hotspot {
 	u32 at;		 /* bytes taken of the following ones */
 	u64 bytes[HOTSPOT_SCOPE_WORDS];
 	u64 place[RECORD_FRAMES_MAX]; /* of the functions; walk->mark has their code */
+};
+
+#define LEAF_UNKNOWN (~0ull) /* of walk_leaf_place() */
+
+/* State of the walk over frames of V8, v8.bpf.h. */
+#define V8_FUNCTIONS	32u
+#define V8_WALKS	32u /* after so many, all of a function is looked up again */
+#define V8_FRAME_WORDS	5u  /* that are read below a frame pointer */
+#define V8_LINKS	4u  /* texts that lead to one another */
+#define V8_CHUNKS	4u  /* events about the newlines of a script in a sample */
+#define V8_BLOCK_BYTES	256u
+#define V8_UNREAD	4u
+#define V8_LENGTH_MAX	(1u << 23) /* characters of a script */
+#define V8_LEAF_CODE	3u	   /* walk_leaf(): r12 has the interpreter's code, */
+#define V8_LEAF_PLACE	8u	   /* and r9 the place there */
+#define V8_IS_HERE	1u
+#define V8_IS_ELSEWHERE 2u
+
+enum v8_kind {
+	V8_KIND_SHARED,
+	V8_KIND_SCRIPT,
+	V8_KIND_BYTECODE,
+	V8_KINDS
+};
+/* The next step for the functions of the frames. */
+enum v8_does {
+	V8_NEXT,   /* stores the next one */
+	V8_NAME,   /* finds the name of a new one, */
+	V8_PREFIX, /* what is before that, */
+	V8_FILE,   /* that of its script, */
+	V8_TELL,   /* and tells of it */
+	V8_SCRIPT, /* begins with the newlines of a script */
+	V8_SCAN	   /* looks for them */
+};
+struct v8_function {
+	u64 function, shared, name, script, bytecode, positions;
+	u64 seen; /* a number of what tells it from others */
+	u32 fingerprint, script_fingerprint, position_bytes;
+	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
+	u32 pad;
+};
+struct v8_text {
+	u64 data; /* 0: not found */
+	u32 length, is_wide;
+};
+struct v8 {
+	u32 is_known;  /* V8_IS_*, 0: not known */
+	u32 next;      /* mark */
+	u32 does;      /* enum v8_does */
+	u32 is_inside; /* flag: the last frame is in its code */
+	u32 walk;      /* number of this one */
+	u32 pad;
+	u64 map[V8_KINDS]; /* of objects of these kinds; kept from walk to walk, of: */
+	u64 key;
+	u64 frame[V8_FRAME_WORDS];
+	u64 leaf_code, leaf_place;
+	struct v8_function function[V8_FUNCTIONS]; /* that walks have met */
+	struct v8_function taken;
+	struct v8_text text;
+	/* where the characters of the name are, and of what is before; as in the event */
+	u64 name, prefix, named;
+	u64 before; /* the text of what is before, 0: none */
+	u32 start;
+	/* the script whose newlines are looked for, 0: none */
+	u64 script, scanned;
+	u64 unread[V8_UNREAD]; /* such scripts, whose text is not in memory */
+	u32 script_fingerprint, chunk, at, chunks;
+	u32 unread_next, pad_2;
+	struct v8_text source;
 };
 
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
@@ -374,6 +443,7 @@ struct walk {
 	struct walk_label label[GO_LABELS_MAX];
 	struct runtime_list list;
 	struct hotspot hotspot;
+	struct v8 v8;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
 	u64 window_start, window_bytes;
@@ -433,6 +503,7 @@ static inline void walk_init(struct walk *walk)
 	walk->is_list_first = walk->before = walk->is_part = 0;
 	walk->hotspot.is_known = HOTSPOT_UNKNOWN;
 	walk->hotspot.is_interpreted = 0;
+	walk->v8.is_known = walk->v8.is_inside = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;
 	walk->labels = LABELS_NOT_WANTED;

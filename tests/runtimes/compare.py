@@ -26,8 +26,8 @@ RUBY_MAPPING = "[ruby]"
 RESCUES = "rescue in ", "ensure in "
 JAVA_MAPPING = "[java]"
 JAVA_HIDDEN = "$$Lambda", "LambdaForm$"  # Java's own stacks leave these classes out
-SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, JAVA_MAPPING, *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby"
+SCRIPT_MAPPINGS = "[python]", "[php]", RUBY_MAPPING, JAVA_MAPPING, "[javascript]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby", "node"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -212,7 +212,7 @@ def compare(samples, report):
         if names not in begun:
             continue
         for caller, callee in zip(frames, frames[1:]):
-            if caller.name == CLOSURE and caller.line == 0:
+            if caller.line == 0 and (report.get("blind") or caller.name == CLOSURE):
                 continue  # nobody has told of its lines
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
@@ -223,7 +223,8 @@ def compare(samples, report):
             continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
-    return complete, functions, called, of_leaf
+    return complete, functions, *(share if share.all or not report.get("blind") else None
+                                  for share in (called, of_leaf))
 
 
 def short(name):

