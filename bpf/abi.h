@@ -662,6 +662,100 @@ enum runtime_scope_kind {
 	SCOPE_OF_MAIN
 };
 
+/*
+ * RUNTIME_HEAPS: there is no list. A function has a frame on the stack, in code that the runtime
+ * makes or in the code of its interpreter. The code lies in heaps. A heap has a map with a byte for
+ * each segment: 0 where a block begins, or how many segments before it may begin. Behind the
+ * block's head is a blob, which says how large its frames are. The code of a compiled function is
+ * such a blob, too.
+ */
+#define RUNTIME_HEAPS 131072u
+
+/*
+ * Where a part of a blob is. HOTSPOT_POINTER: the u64 at `at` in the blob is the address.
+ * HOTSPOT_OFFSET: the u32 there is an offset in the blob. With another base, the u32 is an
+ * offset from the address that is at `base`.
+ */
+#define HOTSPOT_POINTER 0xffffu
+#define HOTSPOT_OFFSET	0xfffeu
+struct hotspot_part {
+	u16 at, base;
+};
+
+struct runtime_hotspot {
+	u64 inside; /* an address in the runtime's own code */
+	/* Addresses in the image: of pointers to the heaps and to the interpreter's code, and of */
+	u64 heaps, interpreter;
+	u64 returns; /* the address to which the outermost function of an activation returns */
+	/* Heaps are an array of pointers: offsets of a u32, how many, and of its address. */
+	u16 heaps_count, heaps_data;		/* heaps_data 0: there is one heap, and no array */
+	u16 heap_low, heap_high, heap_segments; /* offsets in a heap, of addresses */
+	u16 heap_shift;				/* of a u32, the bits of a segment's size */
+	u16 block_bytes;
+	u16 code_start, code_bytes; /* offsets in that to which `interpreter` leads; a u32 */
+	/* Offsets in a blob, whose first head_bytes are read; at most RUNTIME_HEAD_BYTES */
+	u16 head_bytes;
+	u16 size, complete, frame; /* of u32; the frame's size has 8 bytes as its unit */
+	u16 complete_bytes;	   /* 2 or 4 */
+	u16 name;		   /* of a pointer to the blob's name */
+	u16 kind, kind_compiled; /* of a byte, and its value for functions; kind 0: see the name */
+	u16 method, own; /* of pointers to the function, and to memory that no other blob has */
+	struct hotspot_part code, scopes, places, places_end, functions;
+	/* Offsets in a function, in its constant part and in that part's pool of constants */
+	u16 constant, pool, constant_bytes, constant_size, code_size, name_index, signature_index;
+	u16 pool_bytes, pool_class, class_name;
+	u16 file_index,
+		file_in_class; /* file_in_class 1: an offset in the class, not in the pool */
+	u16 bytecode_below; /* a frame of the interpreter has its place so far below the pointer */
+	u8 excluded;	    /* of the values of a byte in `scopes`: 1 from JDK 20 on */
+	u8 pad[3];
+};
+#define HOTSPOT_PLACE_BYTES \
+	16u /* of an element of `places`: u32 offset in the code, u32 in `scopes` */
+#define RUNTIME_HEAD_BYTES 256u
+#define HOTSPOT_FUNCTION   24u /* bytes of a frame below its pointer, where the function is */
+#define HOTSPOT_SENDER	   8u  /* and where the caller's stack pointer is */
+
+/*
+ * RUNTIME_FRAMES: there is no list either. A function of JavaScript has a frame with a frame
+ * pointer, in code of V8. Below the pointer are the function, and in the interpreter its place.
+ * Objects have a map, which has their type. A pointer to an object is its address and 1; the upper
+ * half of a word has a small number.
+ */
+#define RUNTIME_FRAMES (RUNTIME_HEAPS | RUNTIME_INDEX)
+
+struct runtime_v8 {
+	u64 inside; /* an address in the runtime's own code */
+	u64 pad;
+	u16 function_shared; /* offset in a function: that which all functions of the code share */
+	/* Offsets in that, of which shared_bytes are read; at most RUNTIME_HEAD_BYTES */
+	u16 shared_bytes;
+	u16 shared_data, shared_name, shared_script;
+	u16 shared_counts, shared_number; /* two u64 that tell functions of a script apart */
+	u16 map_type;			  /* offset in a map, of a u16 */
+	u16 type_shared, type_script, type_bytecode, type_scope, type_code,
+		type_text_end;			       /* values of it */
+	u16 script_source, script_name, script_number; /* offsets in a script */
+	/* Offsets in a text: of a u32; of that to which it leads; of its characters; of small */
+	u16 text_length, text_first, text_data, text_offset, text_resource; /* numbers */
+	/*
+	 * Words of a scope behind its map: the number of names, the first name, and the place in
+	 * the text of the script. Place 0: behind the names. So many names are elsewhere.
+	 */
+	u16 scope_count, scope_first, scope_start, scope_names;
+	u16 scope_module;		       /* the type of a module's scope */
+	u16 scope_shift;		       /* bits below its flags */
+	u16 bytecode_positions, bytecode_data; /* offsets in code of the interpreter */
+	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
+	u16 array_length, array_data;	       /* in an array of bytes */
+};
+/* How the event has texts: lengths, and whether their characters have two bytes. */
+#define V8_NAME_LENGTH(named) ((named)&0x7fffu)
+#define V8_NAME_IS_WIDE	      0x8000u
+#define V8_FILE_SHIFT	      16u
+#define V8_PREFIX_SHIFT	      32u   /* of what is before the last dot of a name */
+#define V8_CHUNK	      4096u /* characters of a script, of whose newlines an event tells */
+
 struct runtime_config {
 	struct runtime_root
 		root[2]; /* of the innermost frame; the second if the first leads to 0 */
@@ -696,15 +790,21 @@ struct runtime_config {
 	u16 last_count; /* offset in code of a u32, how many elements the last part has; 0: none */
 	u16 last_unit;	/* bytes of one; 0: the last part goes to the end of the code's bytes */
 	u32 call_mask, call_value; /* RUNTIME_BORDER_CALLER */
-	struct runtime_state state;
 	union {
-		struct runtime_names names;	/* RUNTIME_NAMES */
-		struct runtime_owner owner;	/* RUNTIME_OWNED */
-		struct runtime_control control; /* RUNTIME_CONTROL */
-		struct runtime_scopes scopes;	/* RUNTIME_SCOPES */
+		struct {
+			struct runtime_state state;
+			union {
+				struct runtime_names names;	/* RUNTIME_NAMES */
+				struct runtime_owner owner;	/* RUNTIME_OWNED */
+				struct runtime_control control; /* RUNTIME_CONTROL */
+				struct runtime_scopes scopes;	/* RUNTIME_SCOPES */
+			};
+			struct runtime_stack stack; /* RUNTIME_STACKED */
+			struct runtime_trace trace; /* the same */
+		};
+		struct runtime_hotspot hotspot; /* RUNTIME_HEAPS */
+		struct runtime_v8 v8;		/* RUNTIME_FRAMES */
 	};
-	struct runtime_stack stack; /* RUNTIME_STACKED */
-	struct runtime_trace trace; /* the same */
 };
 _Static_assert(sizeof(struct runtime_config) == 312, "struct runtime_config");
 
@@ -824,6 +924,7 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define RUNTIME_WORD_BORDER    (1ull << 60)
 #define RUNTIME_BORDER_NOWHERE 0xffffu
 #define RUNTIME_OFFSET_NONE    0x7fffffffu
+#define RUNTIME_CODE_ELSEWHERE 1u /* as code: functions of a virtual thread are not on the stack */
 
 enum runtime_result {
 	RUNTIME_NONE_MET, /* no frame of an interpreter, or one that is not known */
@@ -1081,6 +1182,10 @@ _Static_assert(sizeof(struct event_code) == 10504, "struct event_code");
 /* RUNTIME_CONTROL: the table is at the end of the event, behind less of the last part. */
 #define CODE_TABLE_SHORT 288u
 #define CODE_TABLE_LONG	 1168u
+/* An event about a place in compiled code (RUNTIME_HEAPS) ends here. */
+#define CODE_TINY_END	      512u
+#define CODE_INLINED_AT	      8u /* as an address: of struct told_frame of the functions there */
+#define EVENT_CODE_TINY_BYTES (sizeof(struct event_code) - CODE_BYTES + CODE_TINY_END)
 
 /*
  * The value of a family that has a grant. The broker makes it, and BPF alone changes it.

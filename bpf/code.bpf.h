@@ -303,4 +303,53 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	return 1;
 }
 
+/* ---- functions that are inlined ---- */
+
+/* Fills in an event about a place in compiled code, whose functions the window has. */
+INLINE void fill_inlined(struct event_code *event, struct scratch *scratch, u64 code,
+			 u64 fingerprint)
+{
+	const struct record *record = &scratch->sample.record;
+	u64 bytes = BOUND((u64)scratch->walk.hotspot.inlined, HOTSPOT_INLINED_MAX + 1) * 16;
+
+	__builtin_memset(event, 0, __builtin_offsetof(struct event_code, data));
+	event->event.time = bpf_ktime_get_ns();
+	event->event.kind = EVENT_CODE;
+	event->event.pid = record->pid;
+	event->event.generation = record->generation;
+	event->event.parent_generation = scratch->sample.family;
+	event->code = code;
+	event->fingerprint = fingerprint;
+	event->marked = scratch->walk.marked;
+	event->address[0] = CODE_INLINED_AT;
+	event->bytes[0] = bytes < CODE_PART_1 ? bytes : CODE_PART_1;
+	event->address[1] = CODE_INLINED_AT + CODE_PART_1;
+	event->bytes[1] = bytes - event->bytes[0];
+	__builtin_memcpy(event->data, scratch->walk.window, CODE_TINY_END);
+}
+
+/* Tells of a place in compiled code. Returns whether the event was sent. */
+GLOBAL int tell_inlined(u64 code, u64 fingerprint)
+{
+	struct scratch *scratch = scratch_state();
+
+	if (!scratch || !scratch->walk.list.told || events_half_full())
+		return 0;
+	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint);
+	u32 place = mark >> (64 - TOLD_CODE_BITS);
+	u64 *told = bpf_map_lookup_elem(&told_code, &place);
+
+	if (!told || !grant_tell(family, EVENT_CODE_TINY_BYTES))
+		return 0;
+	struct event_code *event = bpf_ringbuf_reserve(&events, EVENT_CODE_TINY_BYTES, 0);
+
+	if (!event)
+		return 0;
+	fill_inlined(event, scratch, code, fingerprint);
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	*told = mark;
+	scratch->walk.list.told--;
+	return 1;
+}
+
 #endif

@@ -227,6 +227,13 @@ int tell_code(u64 code, u64 fingerprint); /* code.bpf.h */
 
 int is_told(u64 code, u64 fingerprint); /* code.bpf.h */
 
+int tell_inlined(u64 code, u64 fingerprint); /* code.bpf.h */
+
+INLINE int walk_tell_inlined(struct walk *walk, u64 code, u32 fingerprint)
+{
+	return tell_inlined(code, fingerprint);
+}
+
 INLINE int walk_told(struct walk *walk, u64 code, u32 fingerprint)
 {
 	return !walk->list.told || is_told(code, fingerprint);

@@ -105,7 +105,7 @@ struct {
 } grants SEC(".maps");
 
 /* Code of runtimes that the worker was told of: a mark of it, where the mark's hash says. */
-#define TOLD_CODE_BITS 12
+#define TOLD_CODE_BITS 14
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << TOLD_CODE_BITS);

@@ -132,8 +132,6 @@ INLINE u32 walk_call_behind(u64 address)
 
 /* ---- what the leaf is about to do ---- */
 
-#define LEAF_UNKNOWN (~0ull)
-
 /* Returns whether code begins with mov %rsp, %rbp, which has two encodings. */
 INLINE int code_sets_frame(u64 code)
 {
@@ -199,9 +197,11 @@ INLINE int code_gave_frame_up(u64 before)
  * the move behind push %rbp, and the code that walk_is_without_frame() and code_gave_frame_up()
  * know.
  */
-INLINE u64 walk_leaf_place(struct walk *walk)
+GLOBAL u64 walk_leaf_place(void)
 {
-	if (walk_read_code(walk->address - 8))
+	struct walk *walk = walk_state();
+
+	if (!walk || walk_read_code(walk->address - 8))
 		return LEAF_UNKNOWN;
 	u64 before = walk->code;
 
@@ -374,9 +374,11 @@ GLOBAL int walk_leave_last(void)
  * functions do that to drop their arguments: pop %r10, lea (%rsp,%rcx,8), %rsp. True also where the
  * code cannot be read.
  */
-INLINE int walk_moves_return(struct walk *walk)
+GLOBAL int walk_moves_return(void)
 {
-	if (walk_read_code(walk->address - 8))
+	struct walk *walk = walk_state();
+
+	if (!walk || walk_read_code(walk->address - 8))
 		return 1;
 	return walk->code >> 48 == 0x5a41 || walk->code >> 32 == 0xcc248d48;
 }
@@ -389,7 +391,7 @@ INLINE u64 walk_pointer_guess(struct walk *walk, u32 leaf_call)
 {
 	if (!walk->exact)
 		return FRAME_GUESSED | FRAME_BY_POINTER;
-	if (walk->reg[REG_RSP] & 7 || leaf_call != CALL_NONE || walk_moves_return(walk))
+	if (walk->reg[REG_RSP] & 7 || leaf_call != CALL_NONE || walk_moves_return())
 		return FRAME_GUESSED;
 	return FRAME_GUESSED | FRAME_BY_POINTER;
 }
@@ -453,7 +455,7 @@ GLOBAL int walk_fallback(void)
 	if (!runtime_leave_by_anchor(walk->address - !walk->exact, sp))
 		return 0;
 	if (walk->exact && !(sp & 7)) {
-		place = walk_leaf_place(walk);
+		place = walk_leaf_place();
 		if (place == 8)
 			sp += 8;
 		if (!walk_read_word(sp)) {

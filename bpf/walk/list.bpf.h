@@ -24,7 +24,8 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk)
+	/* functions of HotSpot have the marks then */
+	if (!walk || walk->hotspot.is_known == HOTSPOT_KNOWN)
 		return 0;
 	u64 frame = walk->frames - 1, at = BOUND((u64)walk->marks, RECORD_FRAMES_MAX);
 

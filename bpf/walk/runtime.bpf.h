@@ -23,6 +23,7 @@
 #define KEYHOLE_BPF_WALK_RUNTIME_BPF_H
 
 #include "bpf/walk/control.bpf.h"
+#include "bpf/walk/hotspot.bpf.h"
 #include "bpf/walk/late.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
@@ -31,6 +32,7 @@
 #include "bpf/walk/stacked.bpf.h"
 #include "bpf/walk/state.bpf.h"
 #include "bpf/walk/table.bpf.h"
+#include "bpf/walk/v8.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 /* Thread-specific data: nptl/pthread_getspecific.c of glibc 2.31 to 2.42, musl 1.2 */
@@ -443,7 +445,10 @@ INLINE int runtime_steps(struct walk *walk)
 {
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
-		if (walk->list.asks)
+		if (walk->list.has_heaps) {
+			if (walk->list.config.flags & RUNTIME_INDEX ? v8_step() : hotspot_step())
+				return 1;
+		} else if (walk->list.asks)
 			runtime_name_step();
 		else if (runtime_any_step(&walk->list))
 			return 1;
@@ -468,7 +473,8 @@ INLINE int runtime_leave_list(struct walk *walk)
 /* Returns whether nothing ties the list to frames of the stack, so that it may come first. */
 INLINE int runtime_may_be_first(const struct runtime_list *list)
 {
-	return !(list->config.flags & (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST)) &&
+	return !(list->config.flags &
+		 (RUNTIME_ANCHOR_NODE | RUNTIME_ANCHOR_LIST | RUNTIME_HEAPS)) &&
 	       list->config.root[0].start != RUNTIME_AT_SCAN;
 }
 
@@ -547,7 +553,12 @@ GLOBAL int runtime_begin(void)
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
 		list->known[i].code = 1; /* no address */
-	if (runtime_take_config(walk) || !runtime_is_within(list))
+	list->has_heaps = 0;
+	if (runtime_take_config(walk))
+		return runtime_end(list, RUNTIME_NONE_MET);
+	if (list->config.flags & RUNTIME_HEAPS)
+		list->has_heaps = 1;
+	else if (!runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
 	list->node = list->state = list->unnamed = list->name = list->named = 0;
@@ -555,6 +566,10 @@ GLOBAL int runtime_begin(void)
 	list->call = list->called_in = 0;
 	list->generator = list->outermost = 0;
 	list->on = 1;
+	if (list->has_heaps && list->config.flags & RUNTIME_INDEX)
+		return v8_begin(walk);
+	if (list->has_heaps)
+		return hotspot_begin(walk);
 	if (list->config.root[0].start == RUNTIME_AT_SCAN)
 		return runtime_begin_scan(walk);
 	list->node = runtime_follow(0);

@@ -20,9 +20,11 @@
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/fallback.bpf.h"
 #include "bpf/walk/go.bpf.h"
+#include "bpf/walk/hotspot.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/runtime.bpf.h"
 #include "bpf/walk/table.bpf.h"
+#include "bpf/walk/v8.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 /* ---- finding the rule ---- */
@@ -430,13 +432,21 @@ GLOBAL int walk_step(void)
 
 	if (kind == RULE_END)
 		return walk_end(walk, REASON_end_root);
-	if (kind == RULE_NONE || (kind == RULE_SWITCH && !walk_may_switch()))
-		return walk_fallback();
+	/* in memory, so that the verifier sees one way on */
+	walk->v8.is_inside = 0;
+	walk->hotspot.bp = walk->reg[REG_RBP];
+	walk->hotspot.is_left = kind == RULE_NONE && (v8_rule(inside) || hotspot_rule());
+	if ((kind == RULE_NONE && !walk->hotspot.is_left) ||
+	    (kind == RULE_SWITCH && !walk_may_switch()))
+		return walk_fallback() || v8_note(walk->hotspot.bp);
 	if (kind == RULE_SIGNAL)
 		return walk_signal();
 	if (kind == RULE_SWITCH)
 		return go_switch();
 	int ended = kind == RULE_WIDE ? walk_wide() : walk_leave(walk, inside);
+
+	if (!ended && walk->hotspot.is_left)
+		return hotspot_leave(walk->hotspot.bp) || v8_note(walk->hotspot.bp);
 
 	if (!ended && rule_flags(walk->rule) & RULE_FLAG_RUNTIME)
 		runtime_mark(walk->reg[REG_RSP], inside);

@@ -131,6 +131,7 @@ struct runtime_list {
 	u64 memory[RUNTIME_MEMORY_WORDS]; /* of code */
 	u32 on;				  /* flag: the walk is in the list */
 	u32 open;			  /* flag: frames without a border behind them */
+	u32 has_heaps;			  /* flag: RUNTIME_HEAPS */
 	u32 words;			  /* stored */
 	u32 code_bytes;			  /* to read of each code */
 	u32 told;			  /* events about code that this sample may still send */
@@ -219,6 +220,152 @@ struct walk_label {
 	u64 key, key_bytes, value, value_bytes;
 };
 
+/* State of the walk over frames of HotSpot, hotspot.bpf.h. */
+#define HOTSPOT_HEAPS	    4u
+#define HOTSPOT_FUNCTIONS   16u
+#define HOTSPOT_INLINED_MAX 32u	       /* functions at one place */
+#define HOTSPOT_PLACES_MAX  (1u << 20) /* in one piece of compiled code */
+#define HOTSPOT_SCOPE_WORDS 2u /* that are read of the description of a place: three numbers */
+#define HOTSPOT_LEAF_PLACE  2u /* walk_leaf(): r13 has the address of the instruction */
+
+enum hotspot_known {
+	HOTSPOT_UNKNOWN,
+	HOTSPOT_NONE,
+	HOTSPOT_KNOWN
+};
+enum hotspot_kind {
+	HOTSPOT_OTHER,
+	HOTSPOT_COMPILED, /* a function */
+	HOTSPOT_STUBS
+};
+/* The next step for the functions of the frames. */
+enum hotspot_does {
+	HOTSPOT_NEXT,	/* stores the next one */
+	HOTSPOT_PLACE,	/* begins with a place in compiled code */
+	HOTSPOT_SEARCH, /* looks for its description */
+	HOTSPOT_LEAF,	/* stores the function there: of the leaf */
+	HOTSPOT_SCOPE,	/* takes a function at the place */
+	HOTSPOT_SEND,	/* tells of the place */
+	HOTSPOT_NAME	/* tells of code of no function */
+};
+
+/*
+ * A noted function of the interpreter has the address of its instruction. Other ones have the
+ * offset of the pc in the blob << 32, and a fingerprint.
+ */
+#define HOTSPOT_PLACE_INTERPRETED (1ull << 63)
+#define HOTSPOT_PLACE_OTHER	  (1ull << 62) /* code of no function */
+
+struct hotspot_heap {
+	u64 low, high, segments, shift;
+};
+struct hotspot_function {
+	u64 method, instructions;
+	u32 size, fingerprint, is_told, pad;
+};
+struct hotspot {
+	u32 is_known;	    /* enum hotspot_known */
+	u32 is_interpreted; /* flag: the last frame is of the interpreter */
+	u32 is_left;	    /* flag: the frame that the walk leaves is HotSpot's or V8's, */
+	u64 bp;		    /* with this frame pointer */
+	/* where the code of a process is, which the key says: kept from walk to walk */
+	u64 key;
+	struct hotspot_heap heap[HOTSPOT_HEAPS];
+	u64 code, code_bytes; /* of the interpreter */
+	u64 returns;
+	/* the blob that was met last */
+	u64 blob, begin, method, name, own;
+	u32 size, frame, complete, kind;
+	u32 kind_named; /* enum hotspot_kind of blobs with the following name */
+	u64 named;
+	/* the functions of the frames, behind the walk of the stack */
+	u32 next, does; /* the next mark; enum hotspot_does */
+	u64 leaf;	/* a register that may have the innermost instruction */
+	struct hotspot_function function[HOTSPOT_FUNCTIONS]; /* that this walk has met */
+	struct hotspot_function taken;
+	/* a place in compiled code: its address and blob, and where that is described */
+	u64 pc, told_blob, scopes, functions, places;
+	u32 fingerprint, offset, low, high, inlined;
+	u32 is_leaf; /* flag: the place is that of the leaf, whose words are not stored yet */
+	/* of the place that was found, and of the last one that is before the pc */
+	u32 scope, found, before, found_before;
+	u32 is_missing;	 /* flag: no event has told of an inlined function, */
+	u32 was_missing; /* and of those before the last one */
+	u32 is_untold;	 /* flag: `taken` is new */
+	u32 at;		 /* bytes taken of the following ones */
+	u64 bytes[HOTSPOT_SCOPE_WORDS];
+	u64 place[RECORD_FRAMES_MAX]; /* of the functions; walk->mark has their code */
+};
+
+#define LEAF_UNKNOWN (~0ull) /* of walk_leaf_place() */
+
+/* State of the walk over frames of V8, v8.bpf.h. */
+#define V8_FUNCTIONS	32u
+#define V8_WALKS	32u /* after so many, all of a function is looked up again */
+#define V8_FRAME_WORDS	5u  /* that are read below a frame pointer */
+#define V8_LINKS	4u  /* texts that lead to one another */
+#define V8_CHUNKS	4u  /* events about the newlines of a script in a sample */
+#define V8_BLOCK_BYTES	256u
+#define V8_UNREAD	4u
+#define V8_LENGTH_MAX	(1u << 23) /* characters of a script */
+#define V8_LEAF_CODE	3u	   /* walk_leaf(): r12 has the interpreter's code, */
+#define V8_LEAF_PLACE	8u	   /* and r9 the place there */
+#define V8_IS_HERE	1u
+#define V8_IS_ELSEWHERE 2u
+
+enum v8_kind {
+	V8_KIND_SHARED,
+	V8_KIND_SCRIPT,
+	V8_KIND_BYTECODE,
+	V8_KINDS
+};
+/* The next step for the functions of the frames. */
+enum v8_does {
+	V8_NEXT,   /* stores the next one */
+	V8_NAME,   /* finds the name of a new one, */
+	V8_PREFIX, /* what is before that, */
+	V8_FILE,   /* that of its script, */
+	V8_TELL,   /* and tells of it */
+	V8_SCRIPT, /* begins with the newlines of a script */
+	V8_SCAN	   /* looks for them */
+};
+struct v8_function {
+	u64 function, shared, name, script, bytecode, positions;
+	u64 seen; /* a number of what tells it from others */
+	u32 fingerprint, script_fingerprint, position_bytes;
+	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
+	u32 pad;
+};
+struct v8_text {
+	u64 data; /* 0: not found */
+	u32 length, is_wide;
+};
+struct v8 {
+	u32 is_known;  /* V8_IS_*, 0: not known */
+	u32 next;      /* mark */
+	u32 does;      /* enum v8_does */
+	u32 is_inside; /* flag: the last frame is in its code */
+	u32 walk;      /* number of this one */
+	u32 pad;
+	u64 map[V8_KINDS]; /* of objects of these kinds; kept from walk to walk, of: */
+	u64 key;
+	u64 frame[V8_FRAME_WORDS];
+	u64 leaf_code, leaf_place;
+	struct v8_function function[V8_FUNCTIONS]; /* that walks have met */
+	struct v8_function taken;
+	struct v8_text text;
+	/* where the characters of the name are, and of what is before; as in the event */
+	u64 name, prefix, named;
+	u64 before; /* the text of what is before, 0: none */
+	u32 start;
+	/* the script whose newlines are looked for, 0: none */
+	u64 script, scanned;
+	u64 unread[V8_UNREAD]; /* such scripts, whose text is not in memory */
+	u32 script_fingerprint, chunk, at, chunks;
+	u32 unread_next, pad_2;
+	struct v8_text source;
+};
+
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */
 struct walk {
 	u64 hide; /* HIDE(): values pass through here, so that the verifier forgets their range */
@@ -304,6 +451,8 @@ struct walk {
 	u64 goroutine; /* its number */
 	struct walk_label label[GO_LABELS_MAX];
 	struct runtime_list list;
+	struct hotspot hotspot;
+	struct v8 v8;
 
 	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
 	u64 window_start, window_bytes;
@@ -361,6 +510,9 @@ static inline void walk_init(struct walk *walk)
 	walk->area_levels = 0;
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
+	walk->hotspot.is_known = HOTSPOT_UNKNOWN;
+	walk->hotspot.is_interpreted = 0;
+	walk->v8.is_known = walk->v8.is_inside = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;
 	walk->labels = LABELS_NOT_WANTED;

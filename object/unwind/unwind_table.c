@@ -401,7 +401,7 @@ int unwind_table_set_runtime(struct unwind_table *table, const struct runtime_co
 	if (!table->runtime)
 		return -ENOMEM;
 	*table->runtime = *config;
-	for (u32 i = 0; i < table->rules; i++)
+	for (u32 i = 0; i < table->rules && !(config->flags & RUNTIME_HEAPS); i++)
 		if (rule_kind(table->dictionary[i]) != RULE_NONE)
 			table->dictionary[i] |= flag;
 	table->content_hash ^= hash_bytes(&key, config, sizeof(*config));

@@ -465,6 +465,14 @@ static void walk_tell(struct walk *walk, u64 code, u32 fingerprint)
 		tell_code(code, fingerprint);
 }
 
+static int tell_inlined(u64 code, u64 fingerprint);
+
+static int walk_tell_inlined(struct walk *walk, u64 code, u32 fingerprint)
+{
+	(void)walk;
+	return tell_inlined(code, fingerprint);
+}
+
 static u64 bpf_get_current_task(void)
 {
 	return (u64)(sampler.exiting ? sampler.exiting : &sampler.task);

@@ -24,8 +24,10 @@ UNREAD, CLOSURE = "[function, name not read]", "{closure}"
 LUA_MAPPINGS = "[lua]", "[luajit]"
 RUBY_MAPPING = "[ruby]"
 RESCUES = "rescue in ", "ensure in "
-SCRIPT_MAPPINGS = "[python]", "[php]", "[perl]", RUBY_MAPPING, *LUA_MAPPINGS
-INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby", "perl", "libperl"
+JAVA_MAPPING = "[java]"
+JAVA_HIDDEN = "$$Lambda", "LambdaForm$"  # Java's own stacks leave these classes out
+SCRIPT_MAPPINGS = "[python]", "[php]", "[perl]", RUBY_MAPPING, JAVA_MAPPING, "[javascript]", *LUA_MAPPINGS
+INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby", "perl", "libperl", "node"
 
 Frame = collections.namedtuple("Frame", "name file line")
 
@@ -43,6 +45,17 @@ def lua_name(function, count, called):
     return own
 
 
+def java_frames(profile, location):
+    """Returns the functions of a location, outermost first, as Java's own stacks have them: without parameters."""
+    frames = []
+    for number, line in reversed(list(zip(location["functions"], location["lines"]))):
+        function = profile.functions[number]
+        name = function["name"].split("(")[0]
+        if function["file"] and not any(part in name for part in JAVA_HIDDEN):  # else HotSpot's own code
+            frames.append(Frame(name, base(function["file"]), line))
+    return frames
+
+
 def frames_of(profile, sample, called):
     """Returns the functions of a sample's program, outermost first. called: frames of Lua's functions, by names."""
     frames = []
@@ -52,6 +65,9 @@ def frames_of(profile, sample, called):
             continue
         if not location["functions"]:
             frames.append(Frame("?", "?", 0))
+            continue
+        if profile.mappings[location["mapping"]]["file"] == JAVA_MAPPING:
+            frames.extend(java_frames(profile, location))
             continue
         function = profile.functions[location["functions"][0]]
         name = function["name"]
@@ -186,7 +202,7 @@ def compare(samples, report):
     calls = {tuple(call) for call in report["calls"]}
     lines = {(name, file): set(numbers) for name, file, numbers in report["lines"]}
     roots = {stack[0] for stack in stacks}
-    complete, functions = Share("complete", COMPLETE), Share("functions", FUNCTIONS)
+    complete, functions = Share("complete", COMPLETE), Share("functions", report.get("functions", FUNCTIONS))
     called, of_leaf = Share("lines of calls", CALLS), Share("lines of leaves", LINES)
     for _, frames, count in samples:
         names = tuple((frame.name, frame.file) for frame in frames)
@@ -196,16 +212,19 @@ def compare(samples, report):
         if names not in begun:
             continue
         for caller, callee in zip(frames, frames[1:]):
-            if caller.name == CLOSURE and caller.line == 0:
+            if caller.line == 0 and (report.get("blind") or caller.name == CLOSURE):
                 continue  # nobody has told of its lines
             called.add((caller.name, caller.file, caller.line, callee.name) in calls, count,
                        "%s:%d calls %s" % (caller.name, caller.line, callee.name))
         leaf = frames[-1]
         if leaf.line == 0 and (report.get("blind") or leaf.name == CLOSURE):
             continue
+        if report.get("own") and leaf.file not in report["files"]:
+            continue
         of_leaf.add(leaf.line in lines.get((leaf.name, leaf.file), ()), count,
                     "%s:%d" % (leaf.name, leaf.line))
-    return complete, functions, called, of_leaf
+    return complete, functions, *(share if share.all or not report.get("blind") else None
+                                  for share in (called, of_leaf))
 
 
 def short(name):
@@ -254,10 +273,10 @@ def compare_inlined(samples, pairs):
     return share
 
 
-def compare_proven(profile, bound):
-    """Returns the share of all samples whose native stack ends at a proven root."""
+def compare_proven(profile, samples, bound):
+    """Returns the share of samples whose native stack ends at a proven root."""
     share = Share("proven", bound)
-    for sample in profile.samples:
+    for sample in samples:
         names = [name[-1] for name in names_of(profile, sample)]
         share.add(not any(name.startswith(("[cut", "[guessed")) for name in names), sample["values"][0],
                   ";".join(names[-12:]))
@@ -279,7 +298,7 @@ def main():
                       for frame in frames]
         if report.get("ruby"):
             frames = as_ruby(frames, tuple(map(int, report["version"].split(".")[:2])))
-        if any(frame.name.endswith(OBSERVER) for frame in frames):
+        if any(short(frame.name).endswith(OBSERVER) for frame in frames):
             continue
         if frames:
             samples.append((sample, frames, count))
@@ -290,7 +309,8 @@ def main():
     shares.append(compare_py_spy(samples, report["files"], sys.argv[3]) if len(sys.argv) > 3 else None)
     shares.append(compare_names(called, report) if "names" in report else None)
     shares.append(compare_inlined(samples, report["inlined"]) if "inlined" in report else None)
-    shares.append(compare_proven(profile, report["proven"]) if "proven" in report else None)
+    all_samples = [sample for sample, _, _ in samples] if report.get("own") else profile.samples
+    shares.append(compare_proven(profile, all_samples, report["proven"]) if "proven" in report else None)
     print("# | %-8s %8d  %s" % (report["version"], sum(count for _, _, count in samples), "  ".join(
         "%9s" % ("%.2f" % share.percent() if share else "-") for share in shares)))
     good = [share.holds() for share in shares if share]

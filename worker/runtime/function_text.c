@@ -46,6 +46,7 @@ struct function_text *function_text_new(const struct told *told)
 		.has_callers_name = told->has_callers_name,
 		.is_start = told->is_start,
 		.lines = told->lines,
+		.script = told->script,
 		.late = told->late,
 		.packed = told->packed,
 	};

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/runtime/functions.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chain.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/reader.h"
 #include "worker/runtime/function_text.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -382,22 +384,6 @@ static uint32_t line_or_instruction(const struct entry *entry, uint32_t instruct
 	return FUNCTION_UNTOLD | instruction;
 }
 
-uint32_t functions_line(const struct functions *functions, uint64_t place)
-{
-	const uint32_t line = (uint32_t)place & (FUNCTION_UNTOLD | INSTRUCTION_MAX);
-	const struct entry *entry;
-	uint32_t instruction = line & INSTRUCTION_MAX;
-
-	if (!(line & FUNCTION_UNTOLD))
-		return line;
-	entry = map_get(functions->numbers, FUNCTION_OF(place));
-	if (!entry || !entry->text)
-		return 0;
-	if (instruction == INSTRUCTION_MAX)
-		instruction = RUNTIME_OFFSET_NONE;
-	return find_line(entry, instruction);
-}
-
 static struct entry *add_untold(struct functions *functions, const struct function_key *key)
 {
 	struct entry *entry = add(functions, key);
@@ -477,6 +463,74 @@ static void take_late_name(struct functions *functions, struct entry *entry)
 		entry->text->late.address = 0;
 }
 
+/* ---- lines of scripts ---- */
+
+/* Returns the newlines in a part of a script, or NULL: no event has told of them. */
+static const unsigned char *find_newlines(const struct functions *functions, uint64_t family,
+					  const struct told_script *script, uint32_t part)
+{
+	const struct function_key key = {family, script->address,
+					 (uint32_t)(script->fingerprint + part)};
+	const struct entry *entry = find(functions, &key);
+
+	if (!entry || !entry->text || entry->text->lines.format != TOLD_LINES_NEWLINES ||
+	    entry->text->lines.size != TOLD_SCRIPT_PART / CHAR_BIT)
+		return NULL;
+	return entry->text->lines.table;
+}
+
+/* Returns how many of the first characters of a part are newlines. */
+static uint32_t count_newlines(const unsigned char *newlines, uint32_t characters)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < characters / CHAR_BIT; i++)
+		count += (uint32_t)__builtin_popcount(newlines[i]);
+	if (characters % CHAR_BIT)
+		count += (uint32_t)__builtin_popcount(newlines[characters / CHAR_BIT] &
+						      ((1u << characters % CHAR_BIT) - 1));
+	return count;
+}
+
+/* Returns the line of what find_line() has found for a function of a script, or 0. */
+static uint32_t line_in_script(const struct functions *functions, const struct entry *entry,
+			       uint32_t place)
+{
+	uint32_t left = place - 1, newlines = 0, characters;
+
+	if (place == 0)
+		return 0;
+	for (uint32_t part = 0; left > 0; part++, left -= characters) {
+		const unsigned char *found =
+			find_newlines(functions, entry->key.family, &entry->text->script, part);
+
+		if (!found)
+			return 0;
+		characters = left;
+		if (characters > TOLD_SCRIPT_PART)
+			characters = TOLD_SCRIPT_PART;
+		newlines += count_newlines(found, characters);
+	}
+	return newlines + 1 + entry->text->script.line;
+}
+
+uint32_t functions_line(const struct functions *functions, uint64_t place)
+{
+	const struct entry *entry = map_get(functions->numbers, FUNCTION_OF(place));
+	uint32_t line = (uint32_t)place & (FUNCTION_UNTOLD | INSTRUCTION_MAX);
+	uint32_t instruction = line & INSTRUCTION_MAX;
+
+	if (!entry || !entry->text)
+		return line & FUNCTION_UNTOLD ? 0 : line;
+	if (instruction == INSTRUCTION_MAX)
+		instruction = RUNTIME_OFFSET_NONE;
+	if (line & FUNCTION_UNTOLD)
+		line = find_line(entry, instruction);
+	if (entry->text->script.address == 0)
+		return line;
+	return line_in_script(functions, entry, line);
+}
+
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function)
 {
 	struct entry *entry = map_get(functions->numbers, number);
@@ -485,6 +539,39 @@ bool functions_get(struct functions *functions, uint64_t number, struct function
 		return false;
 	take_late_name(functions, entry);
 	*ret_function = entry->text->function;
+	if (entry->text->script.address)
+		ret_function->first_line =
+			line_in_script(functions, entry, entry->text->script.start);
+	return true;
+}
+
+/* Gets what an event told of an inlined function. */
+static bool read_inlined(const struct function_text *text, size_t index,
+			 struct told_frame *ret_frame)
+{
+	struct reader reader;
+
+	if (text->lines.format != TOLD_LINES_INLINED)
+		return false;
+	reader_init(&reader, text->lines.table, text->lines.size);
+	reader_seek(&reader, index * sizeof(*ret_frame));
+	ret_frame->code = reader_u64(&reader);
+	ret_frame->fingerprint = reader_u32(&reader);
+	ret_frame->instruction = reader_u32(&reader);
+	return !reader_failed(&reader);
+}
+
+bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
+		       uint64_t *ret_place)
+{
+	const struct entry *entry = map_get(functions->numbers, number);
+	struct function_key key;
+	struct told_frame frame;
+
+	if (!entry || !entry->text || !read_inlined(entry->text, index, &frame))
+		return false;
+	key = (struct function_key){entry->key.family, frame.code, frame.fingerprint};
+	*ret_place = functions_place(functions, &key, frame.instruction, entry->used);
 	return true;
 }
 

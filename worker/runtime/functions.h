@@ -86,6 +86,12 @@ bool functions_is_start(struct functions *functions, const struct function_key *
  * it. An event about the caller may have brought the function's name meanwhile.
  */
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function);
+/*
+ * Gets the place of an inlined function, by its number from the innermost one on. False: there is
+ * no such function, or the number is that of no code with inlined functions.
+ */
+bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
+		       uint64_t *ret_place);
 /* Returns whether the function of a number has no name since functions_doubt(). */
 bool functions_unverified(const struct functions *functions, uint64_t number);
 /* Returns how many frames of a family are of such functions, as far as these are not forgotten. */

@@ -6,14 +6,17 @@
 
 #include "object/elf/exported.h"
 #include "worker/runtime/cpython.h"
+#include "worker/runtime/hotspot.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
 #include "worker/runtime/perl.h"
 #include "worker/runtime/php.h"
 #include "worker/runtime/ruby.h"
+#include "worker/runtime/v8.h"
 
 static const struct runtime_handler *const handlers[] = {
-	&cpython_handler, &lua_handler, &luajit_handler, &php_handler, &ruby_handler, &perl_handler,
+	&cpython_handler, &lua_handler,	 &luajit_handler,  &php_handler,
+	&ruby_handler,	  &perl_handler, &hotspot_handler, &v8_handler,
 };
 
 static bool exports_one(const struct exported *exported, const struct runtime_row *row)

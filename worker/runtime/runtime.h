@@ -13,12 +13,14 @@
 #include "base/runtimes.h"
 #include "bpf/abi.h"
 #include "worker/runtime/cpython_layout.h"
+#include "worker/runtime/hotspot_layout.h"
 #include "worker/runtime/lua_layout.h"
 #include "worker/runtime/luajit_layout.h"
 #include "worker/runtime/perl_layout.h"
 #include "worker/runtime/php_layout.h"
 #include "worker/runtime/ruby_layout.h"
 #include "worker/runtime/told.h"
+#include "worker/runtime/v8_layout.h"
 
 struct image;
 struct memory;
@@ -59,6 +61,8 @@ struct runtime_setup {
 		struct php_layout php;
 		struct ruby_layout ruby;
 		struct perl_layout perl;
+		struct hotspot_layout hotspot;
+		struct v8_layout v8;
 	} layout;		    /* for decoding what BPF tells of code */
 	struct cpython_types types; /* addresses in the image, for checking that */
 };

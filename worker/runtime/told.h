@@ -32,6 +32,31 @@ struct told_lines {
 	size_t size;
 };
 
+/* A format of lines: the table has no lines, but struct told_frame of inlined functions. */
+#define TOLD_LINES_INLINED 0xffffffffu
+
+/* The same: a bit for each character of a part of a script, 1: it is a newline. */
+#define TOLD_LINES_NEWLINES 0xfffffffeu
+
+/*
+ * The script that has a function. `find_line` then finds a place in the script, and no line: the
+ * number of characters before the place, and 1. Events about the script tell of its newlines. Each
+ * event has the script's address, and its fingerprint plus the number of the part.
+ */
+struct told_script {
+	uint64_t address; /* 0: `find_line` finds lines */
+	uint32_t fingerprint;
+	uint32_t start; /* the place of the function; 0: not known */
+	uint32_t line;	/* of the script's first line, counted from 0 */
+};
+#define TOLD_SCRIPT_PART 4096u /* characters */
+
+/* A function at a place in code, innermost first: the function's key, and its instruction. */
+struct told_frame {
+	uint64_t code;
+	uint32_t fingerprint, instruction;
+};
+
 /*
  * Names that code has for functions that it calls, packed side by side. An event about such a
  * function has TOLD_PACKED_BYTES of them alone.
@@ -54,14 +79,15 @@ struct told_late {
 
 struct told {
 	const struct runtime_handler *handler;
+	uint64_t part[RUNTIME_PARTS]; /* addresses, as the event has them */
 	uint64_t called; /* address of the text that a caller has as its name; 0: none */
 	uint32_t called_by, called_in; /* the caller's instruction and frame, as the event has it */
 	uint64_t named;		       /* as in struct event_code */
-	uint64_t part[RUNTIME_PARTS];  /* addresses of the event's parts */
 	bool has_callers_name;	       /* the name of `code` is one that a caller has */
 	bool is_start;		       /* no function, but where the list of a coroutine begins */
 	struct told_code code;
 	struct told_late late;
+	struct told_script script;
 	struct told_lines lines;   /* whose table is the following one */
 	struct told_packed packed; /* whose bytes are there, too */
 	unsigned char table[TOLD_TABLE_BYTES];

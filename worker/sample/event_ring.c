@@ -36,11 +36,17 @@ bool event_ring_passed(const struct event_ring *ring, uint64_t head)
 	return (int64_t)(*ring->consumer - head) >= 0;
 }
 
+static bool is_code(uint32_t size)
+{
+	return size == EVENT_CODE_TINY_BYTES || size == EVENT_CODE_SHORT_BYTES ||
+	       size == sizeof(struct event_code);
+}
+
 static bool is_known(uint32_t size)
 {
 	return size == EVENT_SHORT_BYTES || size == sizeof(struct event) ||
 	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup) ||
-	       size == EVENT_CODE_SHORT_BYTES || size == sizeof(struct event_code);
+	       is_code(size);
 }
 
 /* The part that a short event lacks is 0. */
@@ -71,7 +77,7 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (good && size == sizeof(struct event_cgroup))
 		cgroup_path_read(at + sizeof(*ret_event), size - sizeof(*ret_event), ring->path);
-	if (good && size >= EVENT_CODE_SHORT_BYTES)
+	if (good && is_code(size))
 		take_code(ring, at, size);
 	if (!good && (!(head & DISCARD_BIT) || step > left))
 		ring->discarded++;

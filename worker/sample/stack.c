@@ -305,8 +305,25 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 		return true;
 	if (mapping->object->anonymous)
 		return scripts->makes_code;
-	return mapping->object == scripts->owner && language_of_runtime(mapping->object->runtime) &&
+	return mapping->object == scripts->owner && scripts->runtime != RUNTIME_HOTSPOT &&
+	       scripts->runtime != RUNTIME_NODE && language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
+}
+
+/*
+ * Returns whether a frame is in code that HotSpot or V8 has made, and stands for a function whose
+ * name the list has. V8's own builtins also do.
+ */
+static bool is_of_function(const struct scripts *scripts, const struct mapping *mapping,
+			   uint32_t number)
+{
+	if (!scripts->hides || !mapping || !mapping->object)
+		return false;
+	if (scripts->runtime == RUNTIME_HOTSPOT && !mapping->object->anonymous)
+		return false;
+	return (scripts->runtime == RUNTIME_HOTSPOT || scripts->runtime == RUNTIME_NODE) &&
+	       !runtime_words_end(&scripts->words) &&
+	       runtime_words_border(&scripts->words) == number;
 }
 
 /* Returns whether functions of the list stand for code made at run time that has a name. */
@@ -411,6 +428,10 @@ static void push_script(struct stack *stack, const struct scripts *scripts,
 	};
 	const bool is_new = *object == 0;
 
+	if (frame->code == RUNTIME_CODE_ELSEWHERE) {
+		push_marker(stack, &stack->elsewhere, "[virtual thread: functions in the heap]");
+		return;
+	}
 	push_address(
 		stack, object, language->object, KIND_SCRIPT,
 		functions_place(stack->parts.functions, &key, frame->instruction, scripts->time));
@@ -484,13 +505,14 @@ static void push_all_user(struct stack *stack, const struct process *process,
 	for (unsigned int i = 0; i < head->user_frames; i++) {
 		const struct mapping *mapping = stack_mapping(process, head, frames[i]);
 		const uint32_t made = find_made(stack, process, mapping, frames[i]);
+		const bool is_function = is_of_function(&scripts, mapping, i);
 
 		if (i == guess)
 			push_marker(stack, &stack->guessed, "[guessed]");
 		push_begun(stack, &scripts, mapping);
-		if (made && !is_stub(&scripts, stack, made))
+		if (made && !is_function && !is_stub(&scripts, stack, made))
 			push_made(stack, process, made);
-		if (!made && !is_hidden(&scripts, mapping, frames[i]))
+		if (!made && !is_function && !is_hidden(&scripts, mapping, frames[i]))
 			push_user(stack, mapping, head, frames[i]);
 		if (!scripts.by_loop)
 			push_scripts(stack, &scripts, i);

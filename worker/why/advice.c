@@ -260,7 +260,9 @@ static bool is_made_shown(const struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct source *source = findings->items[i].source;
 
-		if (source && source->runtime == RUNTIME_LUAJIT && source->version)
+		if (!source || !source->version)
+			continue;
+		if (source->runtime == RUNTIME_LUAJIT || source->runtime == RUNTIME_HOTSPOT)
 			return findings->sources->grant == GRANT_GIVEN;
 	}
 	return false;

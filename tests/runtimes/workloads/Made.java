@@ -32,7 +32,7 @@ class Made {
 		outer(1.5);
 		new ProcessBuilder("jcmd", "" + ProcessHandle.current().pid(), "Compiler.perfmap").start().waitFor();
 		Files.writeString(Path.of(arguments[0]), "{\"version\": \"Java " + Runtime.version().feature() +
-				"\", \"leaf\": \"int Made\\\\.(leaf|middle)\\\\(int\\\\)\", \"callers\": [], \"complete\": 90}");
+				"\", \"leaf\": \"Made\\\\.(leaf|middle)\\\\(int\\\\)\", \"callers\": [], \"complete\": 90}");
 		Files.writeString(Path.of(arguments[0] + ".ready"), "");
 		System.exit(outer(60) & 0);
 	}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of JavaScript, as events tell of them: names, files, and lines by newlines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "worker/runtime/functions.h"
+#include "worker/runtime/runtime.h"
+#include "worker/runtime/told.h"
+#include "worker/runtime/v8.h"
+#include "worker/runtime/v8_layout.h"
+
+#define VERSION(major, minor) ((major) << 24 | (minor) << 16)
+#define V8_11		      VERSION(11u, 3u)
+#define V8_14		      VERSION(14u, 6u)
+
+#define CODE	    0x7f0000001000ull
+#define SCRIPT	    0x7f0000002000ull
+#define TEXTS	    0x7f0000010000ull
+#define SCRIPT_MARK 70u
+#define FAMILY	    5u
+
+static const size_t parts[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3};
+static struct runtime_setup setup_of;
+static struct told told;
+static struct functions *functions;
+static const struct function_key key = {.family = FAMILY, .code = CODE, .fingerprint = 1};
+
+static int setup(void **state)
+{
+	(void)state;
+	setup_of = (struct runtime_setup){.handler = &v8_handler};
+	functions = functions_new();
+	return functions ? v8_layout_of_version(V8_11, &setup_of.layout.v8) : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	functions_free(functions);
+	return 0;
+}
+
+static void put(struct event_code *event, size_t part, const void *bytes, size_t size)
+{
+	event->address[part] = TEXTS + 4096 * part;
+	event->bytes[part] = size;
+	memcpy(event->data + parts[part], bytes, size);
+}
+
+/* The event about a function at a place of a script, whose first line has a number. */
+static struct event_code build(const char *name, const char *file, uint32_t start, uint32_t line)
+{
+	struct event_code event = {.code = CODE, .fingerprint = 1, .name = SCRIPT};
+	const uint64_t small = (uint64_t)line << 32;
+
+	put(&event, 0, name, strlen(name));
+	put(&event, 2, file, strlen(file));
+	event.named = strlen(name) | strlen(file) << V8_FILE_SHIFT;
+	event.called_by = start + 1;
+	event.called_in = SCRIPT_MARK;
+	memcpy(event.text + setup_of.layout.v8.script_line, &small, sizeof(small));
+	return event;
+}
+
+static int tell(const struct event_code *event)
+{
+	memset(&told, 0xa5, sizeof(told));
+	return told_read(&setup_of, NULL, event, &told);
+}
+
+/* Tells where a part of the script has newlines. */
+static void tell_newlines(uint32_t part, const uint32_t *places, size_t count)
+{
+	const struct function_key script = {FAMILY, SCRIPT, SCRIPT_MARK + part};
+	struct event_code event = {.code = SCRIPT, .fingerprint = script.fingerprint};
+
+	event.address[0] = CODE_INLINED_AT;
+	event.bytes[0] = CODE_PART_1;
+	event.address[1] = CODE_INLINED_AT + CODE_PART_1;
+	event.bytes[1] = CODE_PART_1;
+	for (size_t i = 0; i < count; i++)
+		event.data[places[i] / 8] |= (uint8_t)(1u << places[i] % 8);
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &script, &told, 1);
+}
+
+static uint32_t line_at(uint32_t instruction)
+{
+	const uint64_t place = functions_place(functions, &key, instruction, 1);
+
+	return functions_line(functions, place);
+}
+
+static void test_v8_code__names(void **state)
+{
+	static const uint16_t wide[] = {'g', 'r', 0xf6, 0xdf, 'e', 0xd83d, 0xde00, 0xd800};
+	struct event_code event = build("burn", "/srv/a.js", 0, 0);
+
+	(void)state;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "burn");
+	assert_string_equal(told.code.file, "/srv/a.js");
+	/* what V8 has found to be before the name */
+	put(&event, 1, "Module", 6);
+	event.named |= 6ull << V8_PREFIX_SHIFT;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "Module.burn");
+	/* one byte for a character is Latin-1; two are UTF-16, in which halves may be alone */
+	event = build("gr\xf6\xdf"
+		      "e",
+		      "", 0, 0);
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "größe");
+	put(&event, 0, wide, sizeof(wide));
+	event.named = sizeof(wide) / 2 | V8_NAME_IS_WIDE;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "größe\xf0\x9f\x98\x80\xef\xbf\xbd");
+}
+
+static void test_v8_code__no_name(void **state)
+{
+	struct event_code event = build("", "", 0, 0);
+
+	(void)state;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "(anonymous)");
+	assert_string_equal(told.code.file, "");
+	/* a name that could not be read */
+	event.address[0] = TEXTS;
+	event.named = 4;
+	assert_int_equal(tell(&event), -EFAULT);
+}
+
+/* Instructions 0 at 40, 3 at 45, and 5 at 5000. */
+static const uint8_t old_table[] = {0x01, 0xa0, 0x01, 0x06, 0x14, 0x05, 0xec, 0x9a, 0x01};
+static const uint8_t new_table[] = {0x02, 0xa0, 0x01, 0x0f, 0x14, 0x0a, 0xec, 0x9a, 0x01};
+
+static void expect_lines(const uint8_t *table, size_t size)
+{
+	static const uint32_t first[] = {10, 20, 42, 4095}, second[] = {0, 4999 - 4096, 905};
+	struct event_code event = build("burn", "/srv/a.js", 21, 0);
+	struct function function;
+
+	put(&event, 3, table, size);
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &key, &told, 1);
+	/* before the script's newlines are told */
+	assert_int_equal(line_at(0), 0);
+	tell_newlines(0, first, 4);
+	assert_int_equal(line_at(0), 3);
+	assert_int_equal(line_at(2), 3);
+	assert_int_equal(line_at(3), 4);
+	assert_int_equal(line_at(5), 0);
+	tell_newlines(1, second, 3);
+	assert_int_equal(line_at(5), 7);
+	assert_int_equal(line_at(RUNTIME_OFFSET_NONE), 0);
+	assert_true(functions_get(functions, FUNCTION_OF(functions_place(functions, &key, 0, 1)),
+				  &function));
+	assert_int_equal(function.first_line, 3);
+}
+
+static void test_v8_code__lines(void **state)
+{
+	(void)state;
+	expect_lines(old_table, sizeof(old_table));
+}
+
+static void test_v8_code__lines_of_14(void **state)
+{
+	(void)state;
+	assert_int_equal(v8_layout_of_version(V8_14, &setup_of.layout.v8), 0);
+	expect_lines(new_table, sizeof(new_table));
+}
+
+static void test_v8_code__script_begins_later(void **state)
+{
+	static const uint32_t places[] = {0};
+	struct event_code event = build("burn", "/srv/a.js", 1, 7);
+	struct function function;
+
+	(void)state;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &key, &told, 1);
+	tell_newlines(0, places, 1);
+	assert_true(functions_get(functions, FUNCTION_OF(functions_place(functions, &key, 0, 1)),
+				  &function));
+	assert_int_equal(function.first_line, 9);
+}
+
+static void test_v8_code__damaged(void **state)
+{
+	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					  0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	struct event_code event = build("burn", "/srv/a.js", 1, 0);
+
+	(void)state;
+	put(&event, 3, endless, sizeof(endless));
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(3), 0);
+	/* half of the newlines */
+	event = (struct event_code){.code = SCRIPT};
+	event.address[0] = CODE_INLINED_AT;
+	event.bytes[0] = CODE_PART_1;
+	assert_int_equal(tell(&event), -EPROTO);
+}
+
+static void test_v8_code__versions(void **state)
+{
+	struct v8_layout layout;
+
+	(void)state;
+	assert_int_equal(v8_layout_of_version(VERSION(12u, 4u), &layout), 0);
+	assert_int_equal(layout.function_shared, 32);
+	assert_int_equal(v8_layout_of_version(VERSION(12u, 5u), &layout), -ENOTSUP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_v8_code__names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__no_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__lines_of_14, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__script_begins_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__versions, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
