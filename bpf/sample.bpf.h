@@ -98,19 +98,20 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
  * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
  * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
  */
-INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 now, u8 *flags)
+INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
 {
+	struct record *record = &scratch->sample.record;
 	u32 limit = KERNEL_FRAMES_FIRST;
 	u64 *kernel = scratch->sample.kernel;
 	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, 0);
 
 	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
-	    bpf_ktime_get_ns() - now < walk_budget_ns / KERNEL_FIRST_SHARE) {
+	    bpf_ktime_get_ns() - record->time < walk_budget_ns / KERNEL_FIRST_SHARE) {
 		limit = RECORD_KERNEL_FRAMES_MAX;
 		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
 	}
 	if (bytes <= 0 || bytes >= (long)limit * 8)
-		*flags |= RECORD_FLAG_KERNEL_CUT;
+		record->flags |= RECORD_FLAG_KERNEL_CUT;
 	return bytes > 0 ? (u32)bytes >> 3 : 0;
 }
 
@@ -162,13 +163,13 @@ GLOBAL int store_kernel_frames(u64 now)
 }
 
 /* Takes the kernel stack. Returns the number of its frames. */
-INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u8 *flags, u64 now)
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch)
 {
 	u32 count;
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
-	count = kernel_stack(ctx, scratch, now, flags);
+	count = kernel_stack(ctx, scratch);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 
@@ -598,10 +599,8 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 		 const struct generation *generation, u64 now)
 {
 	volatile u64 *regs = ctx;
-	int kernel_mode = (regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER;
 	struct sample *sample = &scratch->sample;
 	struct record *record = &sample->record;
-	u8 flags = kernel_mode ? RECORD_FLAG_KERNEL_MODE : 0;
 
 	record->time = now;
 	record->generation = generation ? generation->number : 0;
@@ -609,10 +608,11 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 	record->tid = (u32)id;
 	record->cpu = scratch->cpu;
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
-	record->kernel_frames = 0;
-	if (kernel_mode)
-		record->kernel_frames = kernel_part(ctx, scratch, &flags, now);
-	record->flags = flags;
+	record->flags = record->kernel_frames = 0;
+	if ((regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER) {
+		record->flags = RECORD_FLAG_KERNEL_MODE;
+		record->kernel_frames = kernel_part(ctx, scratch);
+	}
 	record->reason = REASON_end_no_user;
 	sample->copy[0].bytes = sample->copy[1].bytes = 0;
 	sample->code_start = sample->code_end = 0;

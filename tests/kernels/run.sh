@@ -12,9 +12,9 @@ here=tests/kernels
 build=$(realpath "${BUILD:-build}")
 loader=$build/tests/kernels/load_objects
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
-INSTRUCTIONS=60000
-LOAD_MS=160
-GUEST_MS=1400	# the same by the clock of a guest, at 8.75 of its ns to a native one
+INSTRUCTIONS=200000
+LOAD_MS=250
+GUEST_MS=2190	# the same by the clock of a guest, at 8.75 of its ns to a native one
 BOOT_SECONDS=240
 CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loader/programs.c
 HZ=199
