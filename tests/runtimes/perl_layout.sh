@@ -26,7 +26,7 @@ cat >"$folder/rows.c" <<'END'
 #include <stdio.h>
 #define ROW(name, value) printf("%s %ld\n", #name, (long)(value));
 #define AT(name, type, field) ROW(name, offsetof(type, field))
-/* numbers that bpf/walk/contexts.bpf.h and perl_code.c have, of all versions */
+/* numbers that bpf/walk/scopes.bpf.h and perl_code.c have, of all versions */
 _Static_assert(CXt_NULL == 0 && CXt_BLOCK == 2 && CXt_SUB == 9 && CXt_FORMAT == 10 && CXt_EVAL == 11, "contexts");
 _Static_assert(CXTYPEMASK == 15 && CXp_SUB_RE_FAKE == 0x80 && CXp_TRYBLOCK == 0x40, "flags of contexts");
 #ifdef CXp_TRY
