@@ -299,7 +299,7 @@ struct hotspot {
 
 #define LEAF_UNKNOWN (~0ull) /* of walk_leaf_place() */
 
-/* State of the walk over frames of V8, v8.bpf.h. */
+/* State of the walk over frames of V8, v8_*.bpf.h. */
 #define V8_FUNCTIONS	32u
 #define V8_WALKS	32u /* after so many, all of a function is looked up again */
 #define V8_FRAME_WORDS	5u  /* that are read below a frame pointer */

@@ -400,7 +400,7 @@ fi
 for version in $nodes; do
 	major=${version%%.*} compiler=--no-opt
 	[ "$major" -lt 20 ] || compiler="$compiler --no-maglev"
-	inlining=--no-turbo-inlining
+	inlining='--no-turbo-inlining --no-turbo-inline-array-builtins'
 	[ "$major" -lt 24 ] || inlining="$inlining --no-maglev-inlining"
 	if node "$version"; then
 		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"

@@ -78,7 +78,7 @@ static int set_texts(const struct v8_layout *layout, struct runtime_v8 *v8)
 	return 0;
 }
 
-/* BPF makes a list of addresses for an event: bpf/walk/v8.bpf.h. */
+/* BPF makes a list of addresses for an event: bpf/walk/v8_function.bpf.h. */
 static void set_event(struct runtime_config *config)
 {
 	config->flags = RUNTIME_FRAMES;

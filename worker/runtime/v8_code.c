@@ -13,7 +13,7 @@
 #include "worker/runtime/told.h"
 #include "worker/runtime/v8_layout.h"
 
-/* The parts of an event about a function: bpf/walk/v8.bpf.h */
+/* The parts of an event about a function: bpf/walk/v8_function.bpf.h */
 enum v8_told {
 	TOLD_NAME,
 	TOLD_PREFIX,

@@ -262,7 +262,8 @@ static bool is_made_shown(const struct findings *findings)
 
 		if (!source || !source->version)
 			continue;
-		if (source->runtime == RUNTIME_LUAJIT || source->runtime == RUNTIME_HOTSPOT)
+		if (source->runtime == RUNTIME_LUAJIT || source->runtime == RUNTIME_HOTSPOT ||
+		    source->runtime == RUNTIME_NODE)
 			return findings->sources->grant == GRANT_GIVEN;
 	}
 	return false;

@@ -29,6 +29,6 @@ function outer(seconds) {
 const report = process.argv[2]
 outer(0.5)
 fs.writeFileSync(report, JSON.stringify({
-	version: 'Node ' + process.versions.node.split('.')[0], leaf: 'JS:(leaf|middle)', callers: ['JS:outer'], complete: 90}))
+	version: 'Node ' + process.versions.node.split('.')[0], leaf: '(JS:)?(leaf|middle)', callers: ['(JS:)?outer'], complete: 90}))
 fs.writeFileSync(report + '.ready', '')
 outer(60)
