@@ -356,8 +356,12 @@ _Static_assert(sizeof(struct thread_context) == 64, "one cache line");
  * first of these is the bytes of the key and of the value, in 8 bits each. GO_LABEL_CUT and
  * GO_VALUE_CUT say that the text was longer. The key follows, and then the value.
  */
-#define GO_LABELS_MAX	16u
-#define GO_LABEL_BYTES	64u
+#ifndef GO_LABELS_MAX
+#define GO_LABELS_MAX 16u
+#endif
+#ifndef GO_LABEL_BYTES
+#define GO_LABEL_BYTES 64u
+#endif
 #define GO_LABEL_WORDS	(1u + 2 * GO_LABEL_BYTES / 8)
 #define GO_LABELS_WORDS (1u + GO_LABELS_MAX * GO_LABEL_WORDS)
 #define GO_LABEL_CUT	(1ull << 16)

@@ -5,6 +5,8 @@
 #define KERNEL_FRAMES_FIRST	   2
 #define RECORD_RUNTIME_WORDS_MAX   4u
 #define RECORD_BYTES_MAX	   320u
+#define GO_LABELS_MAX		   1u
+#define GO_LABEL_BYTES		   8u
 #define RING_BYTES_MIN		   4096u
 #define RING_BYTES_MAX		   4096u
 #define EVENT_RING_BYTES	   4096u
