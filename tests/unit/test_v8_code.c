@@ -100,6 +100,7 @@ static uint32_t line_at(uint32_t instruction)
 static void test_v8_code__names(void **state)
 {
 	static const uint16_t wide[] = {'g', 'r', 0xf6, 0xdf, 'e', 0xd83d, 0xde00, 0xd800};
+	static const uint16_t halves[] = {0xd800, 'a', 0xdc00, 0xd800, 0xd83d, 0xde00};
 	struct event_code event = build("burn", "/srv/a.js", 0, 0);
 
 	(void)state;
@@ -121,6 +122,12 @@ static void test_v8_code__names(void **state)
 	event.named = sizeof(wide) / 2 | V8_NAME_IS_WIDE;
 	assert_int_equal(tell(&event), 0);
 	assert_string_equal(told.code.name, "größe\xf0\x9f\x98\x80\xef\xbf\xbd");
+	/* a half without its other one takes no character along */
+	put(&event, 0, halves, sizeof(halves));
+	event.named = sizeof(halves) / 2 | V8_NAME_IS_WIDE;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "\xef\xbf\xbd"
+					    "a\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80");
 }
 
 static void test_v8_code__no_name(void **state)

@@ -65,8 +65,10 @@ static uint32_t next_character(struct reader *reader, bool is_wide)
 	if (first >= UNIT_LOW || reader_left(reader) < sizeof(uint16_t))
 		return UNIT_REPLACED;
 	second = reader_u16(reader);
-	if (second < UNIT_LOW || second >= UNIT_END)
+	if (second < UNIT_LOW || second >= UNIT_END) {
+		reader_seek(reader, reader_offset(reader) - sizeof(uint16_t));
 		return UNIT_REPLACED;
+	}
 	return UNIT_BASE + ((first - UNIT_HIGH) << UNIT_BITS) + (second - UNIT_LOW);
 }
 
