@@ -308,6 +308,7 @@ GLOBAL int v8_tell(void)
 	struct runtime_list *list = &walk->list;
 	struct v8 *v8 = &walk->v8;
 	const struct v8_function *taken = &v8->taken;
+	u64 table;
 
 	v8->does = V8_NEXT;
 	list->memory[0] = v8->name;
@@ -319,7 +320,10 @@ GLOBAL int v8_tell(void)
 		list->memory[3] = taken->positions - V8_TAG + list->config.v8.array_data;
 		list->memory[4] = taken->position_bytes;
 	}
-	list->named = v8->named;
+	table = taken->position_bytes;
+	if (table > V8_TABLE_BYTES)
+		table = V8_TABLE_BYTES;
+	list->named = v8->named | table << V8_TABLE_SHIFT;
 	list->call = v8->start + 1;
 	list->called_in = taken->script_fingerprint;
 	walk_tell(walk, taken->shared, taken->fingerprint);

@@ -53,6 +53,7 @@ static void test_v8__frames(void **state)
 			    0);
 		assert_int_equal(event->part[3], POSITIONS(i) + 16);
 		assert_int_equal(event->part[4], 10 + i);
+		assert_int_equal(event->named >> V8_TABLE_SHIFT, 10 + i);
 	}
 	/* a second walk has nothing to tell, and fewer objects to read */
 	u32 reads = host.walk.list.reads;
@@ -254,6 +255,16 @@ static void test_v8__other_tables(void **state)
 	}
 }
 
+/* Longer than the event can say. */
+static void test_v8__long_table(void **state)
+{
+	(void)state;
+	put(POSITIONS(1) + 8, SMALL(V8_LENGTH_MAX - 1));
+	assert_non_null(told_of(1));
+	assert_int_equal(heap.event[0].part[4], V8_LENGTH_MAX - 1);
+	assert_int_equal(heap.event[0].named >> V8_TABLE_SHIFT, V8_TABLE_BYTES);
+}
+
 /* Frames without a function, and words that are no frame of V8. */
 static void test_v8__other_frames(void **state)
 {
@@ -314,7 +325,7 @@ static void test_v8__names_that_are_away(void **state)
 	put(MAP(OTHER), TAGGED(MAP(OTHER)));
 	put(SCRIPT(0) + 16, TAGGED(MAP(OTHER)));
 	assert_non_null(told_of(1));
-	assert_int_equal(heap.event[0].named, 0);
+	assert_int_equal(heap.event[0].named, 11ull << V8_TABLE_SHIFT);
 }
 
 /* ---- bounds ---- */
@@ -433,6 +444,7 @@ int main(void)
 		TEST(other_objects),
 		TEST(other_scripts),
 		TEST(other_tables),
+		TEST(long_table),
 		TEST(other_frames),
 		TEST(frame_pointers),
 		TEST(names_that_are_away),
