@@ -54,7 +54,7 @@ def main():
 
 
 class Seen:
-    """What came so far. It is counted while more comes, as that takes minutes on a slow machine."""
+    """All that came so far, counted while more comes: a slow machine takes minutes for it."""
 
     def __init__(self, folder):
         self.folder, self.looked_at, self.requests, self.events = folder, 0, 0, 0
