@@ -244,7 +244,7 @@ static HOST_UNUSED void put_objects(void)
 /* The frame pointer of frame n. */
 #define BP(n) (SP + 0x100 + (n)*0x100ull)
 #define PC    (BEGIN(0) + 0x40)
-/* Of frames without a function: a kind. */
+/* The kind of a frame without a function, in place of the context. */
 #define MARKER 4u
 
 /* Frame n, which returns to an address, and its function, whose code has no place. */
@@ -401,7 +401,7 @@ static HOST_UNUSED const struct told_event *told_of(u32 function)
 	return heap.events ? &heap.event[0] : NULL;
 }
 
-/* What an event has of a text: its first byte, length, and whether characters have two bytes. */
+/* Expects the first byte of a text in an event, its length, and the size of its characters. */
 static HOST_UNUSED void expect_text(u64 address, u64 named, u64 expected, u32 length, u32 is_wide)
 {
 	assert_int_equal(address, expected);

@@ -88,7 +88,7 @@ static void test_v8_config__columns(void **state)
 	}
 }
 
-/* What an image says of itself counts, and only that. */
+/* The image describes itself, and its column has the rest. */
 static void test_v8_config__described(void **state)
 {
 	struct build_v8 v8 = {.version = BUILD_V8_11_3, .other = NAME, .value = 64};
