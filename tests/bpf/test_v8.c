@@ -104,6 +104,45 @@ static void test_v8__leaf_without_a_frame(void **state)
 	expect_function(0, 2, RUNTIME_OFFSET_NONE, 1);
 }
 
+/* A builtin below a builtin: where the frame is not interpreted, the word at rsp may be stale. */
+static void test_v8__leaf_that_may_have_a_frame(void **state)
+{
+	(void)state;
+	scene.pc = FUNCTION(3) + 8;
+	put_frame(0, CALLED(1), 2);
+	put_entry(1);
+	WORD(SP) = RETURN(4);
+	assert_int_equal(walk(), 3);
+	assert_int_equal(host.walk.frames, 3);
+	assert_int_equal(host.frame[1], CALLED(1) | FRAME_GUESSED);
+	expect_function(0, 2, RUNTIME_OFFSET_NONE, 0);
+}
+
+/* Compiled code before its first instruction: the frame pointer is the caller's. */
+static void test_v8__leaf_before_its_frame(void **state)
+{
+	(void)state;
+	memcpy(heap.code + (PC - CODE), "\x55\x48\x89\xe5", 4); /* push %rbp; mov %rsp, %rbp */
+	put_frame(0, CALLED(1), 2);
+	put_entry(1);
+	WORD(SP) = CALLED(5);
+	assert_int_equal(walk(), 3);
+	EXPECT_FRAMES(EXACT(PC), CALLED(5), CALLED(1), RETURN(1));
+	expect_function(0, 2, RUNTIME_OFFSET_NONE, 1);
+	/* behind the push, and where the frame is gone again */
+	scene.pc = PC + 1;
+	WORD(SP + 8) = CALLED(5);
+	WORD(SP) = BP(0);
+	assert_int_equal(walk(), 3);
+	EXPECT_FRAMES(EXACT(scene.pc), CALLED(5), CALLED(1), RETURN(1));
+	memcpy(heap.code + (PC - CODE), "\x48\x89\xec\x5d\xc3", 5);
+	scene.pc = PC + 4;
+	WORD(SP) = CALLED(5);
+	assert_int_equal(walk(), 3);
+	EXPECT_FRAMES(EXACT(scene.pc), CALLED(5), CALLED(1), RETURN(1));
+	expect_function(0, 2, RUNTIME_OFFSET_NONE, 1);
+}
+
 /* Without interpreted code, a frame's place is a pointer, or none of this code's. */
 static void test_v8__places_that_are_none(void **state)
 {
@@ -114,6 +153,10 @@ static void test_v8__places_that_are_none(void **state)
 	assert_int_equal(walk(), 3);
 	expect_function(0, 1, RUNTIME_OFFSET_NONE, 0);
 	WORD(BP(0) - 40) = SMALL(~0u);
+	assert_int_equal(walk(), 3);
+	expect_function(0, 1, RUNTIME_OFFSET_NONE, 0);
+	/* the upper half of a pointer may be as small as a place is */
+	WORD(BP(0) - 40) = SMALL(BYTECODE_DATA + 6) | V8_TAG;
 	assert_int_equal(walk(), 3);
 	expect_function(0, 1, RUNTIME_OFFSET_NONE, 0);
 	put_interpreted(0, CALLED(1), 1, 7);
@@ -437,6 +480,8 @@ int main(void)
 		TEST(frames),
 		TEST(place_of_the_leaf),
 		TEST(leaf_without_a_frame),
+		TEST(leaf_that_may_have_a_frame),
+		TEST(leaf_before_its_frame),
 		TEST(places_that_are_none),
 		TEST(compiled_code),
 		TEST(moved),
