@@ -757,7 +757,9 @@ struct runtime_v8 {
 #define V8_NAME_LENGTH(named) ((named)&0x7fffu)
 #define V8_NAME_IS_WIDE	      0x8000u
 #define V8_FILE_SHIFT	      16u
-#define V8_PREFIX_SHIFT	      32u   /* of what is before the last dot of a name */
+#define V8_PREFIX_SHIFT	      32u /* of what is before the last dot of a name */
+#define V8_TABLE_SHIFT	      48u /* bytes of the table of places, at most: */
+#define V8_TABLE_BYTES	      0xffffu
 #define V8_CHUNK	      4096u /* characters of a script, of whose newlines an event tells */
 
 struct runtime_config {

@@ -195,6 +195,12 @@ INLINE u64 v8_find_name(struct walk *walk, u64 name)
 	return length | (v8->text.is_wide ? V8_NAME_IS_WIDE : 0);
 }
 
+/* Returns whether a name cannot be read now: its page is away, or a garbage collection moves it. */
+INLINE int v8_is_away(struct walk *walk, u64 name)
+{
+	return name & V8_TAG && v8_type(walk, name) == V8_NO_TYPE;
+}
+
 /*
  * Returns the last part of a text that V8 has joined and not written down, as it does with names
  * that it has found. Sets v8->before to the part before. Other texts are returned as they are.
@@ -213,7 +219,7 @@ GLOBAL u64 v8_last_part(u64 text)
 	if (type >= config->type_text_end || (type & V8_TEXT_FORM) != V8_TEXT_JOINED)
 		return text;
 	last = v8_word(walk, text, config->text_first + 8);
-	if (!v8_u32(walk, last, config->text_length))
+	if (!v8_u32(walk, last, config->text_length) && !v8_is_away(walk, last))
 		return text;
 	walk->v8.before = v8_word(walk, text, config->text_first);
 	return last;
@@ -233,7 +239,13 @@ GLOBAL int v8_name(void)
 	v8->start = 0;
 	if (v8_type(walk, name) == walk->list.config.v8.type_scope)
 		name = v8_scope_name(name);
-	v8->named = v8_find_name(walk, v8_last_part(name));
+	name = v8_last_part(name);
+	/* a later sample tells of the function */
+	if (v8_is_away(walk, v8->taken.name) || v8_is_away(walk, name)) {
+		v8->does = V8_NEXT;
+		return 0;
+	}
+	v8->named = v8_find_name(walk, name);
 	v8->name = v8->text.data;
 	return 0;
 }
@@ -275,6 +287,10 @@ GLOBAL int v8_file(void)
 	if (!script)
 		return 0;
 	name = v8_word(walk, script, walk->list.config.v8.script_name);
+	if (v8_is_away(walk, name)) {
+		v8->does = V8_NEXT;
+		return 0;
+	}
 	v8->named |= v8_find_name(walk, name) << V8_FILE_SHIFT;
 	return 0;
 }
@@ -292,6 +308,7 @@ GLOBAL int v8_tell(void)
 	struct runtime_list *list = &walk->list;
 	struct v8 *v8 = &walk->v8;
 	const struct v8_function *taken = &v8->taken;
+	u64 table;
 
 	v8->does = V8_NEXT;
 	list->memory[0] = v8->name;
@@ -303,7 +320,10 @@ GLOBAL int v8_tell(void)
 		list->memory[3] = taken->positions - V8_TAG + list->config.v8.array_data;
 		list->memory[4] = taken->position_bytes;
 	}
-	list->named = v8->named;
+	table = taken->position_bytes;
+	if (table > V8_TABLE_BYTES)
+		table = V8_TABLE_BYTES;
+	list->named = v8->named | table << V8_TABLE_SHIFT;
 	list->call = v8->start + 1;
 	list->called_in = taken->script_fingerprint;
 	walk_tell(walk, taken->shared, taken->fingerprint);

@@ -132,18 +132,20 @@ GLOBAL u32 v8_find_text(u64 text)
 	found->length = 0;
 	if (type >= config->type_text_end)
 		return 0;
-	u32 length = v8_u32(walk, text, config->text_length);
+	u32 length = v8_u32(walk, text, config->text_length), there = 0;
 	u64 skipped = 0;
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < V8_LINKS && text; i++) {
 		found->data = 0;
+		there = v8_u32(walk, text, config->text_length);
 		text = v8_follow(text);
 		/* slices lead to their parent */
 		if (text)
 			skipped += found->data;
 	}
-	if (text || found->data < 4096)
+	/* a part that cannot be read has no length, and must not lengthen the part before */
+	if (text || found->data < 4096 || skipped + length > there)
 		return 0;
 	found->data += found->is_wide ? skipped * 2 : skipped;
 	found->length = length;

@@ -112,6 +112,13 @@ INLINE int v8_send(struct walk *walk, u32 number)
 	return sent && ++v8->chunks < V8_CHUNKS;
 }
 
+/* Remembers that the text of a script is not in memory. Returns 1: the end. */
+INLINE int v8_end_unread(struct v8 *v8)
+{
+	v8->unread[v8->unread_next++ & (V8_UNREAD - 1)] = v8->scanned;
+	return 1;
+}
+
 /* Looks at the next block of a script. Returns 0 to go on, or 1 at the end. */
 GLOBAL int v8_scan(void)
 {
@@ -126,6 +133,8 @@ GLOBAL int v8_scan(void)
 
 	if (length > V8_LENGTH_MAX)
 		length = V8_LENGTH_MAX;
+	if (!length)
+		return v8_end_unread(v8);
 	if (first >= length) {
 		if (v8->at && !v8_send(walk, v8->chunk))
 			return 1;
@@ -146,10 +155,8 @@ GLOBAL int v8_scan(void)
 
 	walk->list.reads++;
 	bytes = BOUND(bytes, V8_BLOCK_BYTES + 1);
-	if (from - 4096 >= WALK_ADDRESS_END - 4096 || walk_read(walk->list.memory, bytes, from)) {
-		v8->unread[v8->unread_next++ & (V8_UNREAD - 1)] = v8->scanned;
-		return 1;
-	}
+	if (from - 4096 >= WALK_ADDRESS_END - 4096 || walk_read(walk->list.memory, bytes, from))
+		return v8_end_unread(v8);
 	v8_block();
 	v8->at += V8_BLOCK_BYTES / unit;
 	if (v8->at < V8_CHUNK)

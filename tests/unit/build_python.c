@@ -9,7 +9,7 @@
 #include "tests/unit/build_elf.h"
 #include "worker/runtime/cpython_layout.h"
 
-#define STRINGS	   1024u
+#define STRINGS	   4096u
 #define HASH_SHIFT 6u
 
 #define GOT	 (PYTHON_DATA + 0x10u) /* the word that has the address of _PyRuntime */

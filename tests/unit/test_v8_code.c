@@ -100,6 +100,7 @@ static uint32_t line_at(uint32_t instruction)
 static void test_v8_code__names(void **state)
 {
 	static const uint16_t wide[] = {'g', 'r', 0xf6, 0xdf, 'e', 0xd83d, 0xde00, 0xd800};
+	static const uint16_t halves[] = {0xd800, 'a', 0xdc00, 0xd800, 0xd83d, 0xde00};
 	struct event_code event = build("burn", "/srv/a.js", 0, 0);
 
 	(void)state;
@@ -121,6 +122,12 @@ static void test_v8_code__names(void **state)
 	event.named = sizeof(wide) / 2 | V8_NAME_IS_WIDE;
 	assert_int_equal(tell(&event), 0);
 	assert_string_equal(told.code.name, "größe\xf0\x9f\x98\x80\xef\xbf\xbd");
+	/* a half without its other one takes no character along */
+	put(&event, 0, halves, sizeof(halves));
+	event.named = sizeof(halves) / 2 | V8_NAME_IS_WIDE;
+	assert_int_equal(tell(&event), 0);
+	assert_string_equal(told.code.name, "\xef\xbf\xbd"
+					    "a\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80");
 }
 
 static void test_v8_code__no_name(void **state)
@@ -178,6 +185,29 @@ static void test_v8_code__lines_of_14(void **state)
 	expect_lines(new_table, sizeof(new_table));
 }
 
+/* The event lacks the end of the table: later instructions have no line, and not that before. */
+static void test_v8_code__cut_table(void **state)
+{
+	static const uint32_t newlines[] = {10, 20, 42};
+	struct event_code event = build("burn", "/srv/a.js", 21, 0);
+
+	(void)state;
+	event.named |= sizeof(old_table) * 1ull << V8_TABLE_SHIFT;
+	put(&event, 3, old_table, 6);
+	assert_int_equal(tell(&event), 0);
+	assert_true(told.lines.is_cut);
+	functions_tell(functions, &key, &told, 1);
+	tell_newlines(0, newlines, 3);
+	assert_int_equal(line_at(2), 3);
+	assert_int_equal(line_at(3), 0);
+	assert_int_equal(line_at(400), 0);
+	put(&event, 3, old_table, sizeof(old_table));
+	assert_int_equal(tell(&event), 0);
+	assert_false(told.lines.is_cut);
+	functions_tell(functions, &key, &told, 1);
+	assert_int_equal(line_at(3), 4);
+}
+
 static void test_v8_code__script_begins_later(void **state)
 {
 	static const uint32_t places[] = {0};
@@ -228,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_v8_code__no_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__lines_of_14, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__cut_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__script_begins_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__versions, setup, teardown),

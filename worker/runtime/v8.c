@@ -14,29 +14,32 @@
 /* An exported function of any release: its address is in the runtime's own code. */
 #define INSIDE "node_module_register"
 
-static void cover(u16 *shared_bytes, uint16_t field)
+static void cover(uint32_t *bytes, uint16_t field)
 {
 	const uint32_t end = (field & ~7u) + sizeof(u64);
 
-	if (end > *shared_bytes)
-		*shared_bytes = (u16)end;
+	if (end > *bytes)
+		*bytes = end;
 }
 
 static int set_functions(const struct v8_layout *layout, struct runtime_v8 *v8)
 {
+	uint32_t bytes = 0;
+
 	v8->function_shared = layout->function_shared;
 	v8->shared_data = layout->shared_data;
 	v8->shared_name = layout->shared_name;
 	v8->shared_script = layout->shared_script;
 	v8->shared_counts = layout->shared_counts;
 	v8->shared_number = layout->shared_number;
-	cover(&v8->shared_bytes, v8->shared_data);
-	cover(&v8->shared_bytes, v8->shared_name);
-	cover(&v8->shared_bytes, v8->shared_script);
-	cover(&v8->shared_bytes, v8->shared_counts);
-	cover(&v8->shared_bytes, v8->shared_number);
-	if (v8->shared_bytes > RUNTIME_HEAD_BYTES)
+	cover(&bytes, v8->shared_data);
+	cover(&bytes, v8->shared_name);
+	cover(&bytes, v8->shared_script);
+	cover(&bytes, v8->shared_counts);
+	cover(&bytes, v8->shared_number);
+	if (bytes > RUNTIME_HEAD_BYTES)
 		return -ENOTSUP;
+	v8->shared_bytes = (u16)bytes;
 	v8->bytecode_positions = layout->bytecode_positions;
 	v8->bytecode_data = layout->bytecode_data;
 	v8->code_bytecode = layout->code_bytecode;

@@ -65,8 +65,10 @@ static uint32_t next_character(struct reader *reader, bool is_wide)
 	if (first >= UNIT_LOW || reader_left(reader) < sizeof(uint16_t))
 		return UNIT_REPLACED;
 	second = reader_u16(reader);
-	if (second < UNIT_LOW || second >= UNIT_END)
+	if (second < UNIT_LOW || second >= UNIT_END) {
+		reader_seek(reader, reader_offset(reader) - sizeof(uint16_t));
 		return UNIT_REPLACED;
+	}
 	return UNIT_BASE + ((first - UNIT_HIGH) << UNIT_BITS) + (second - UNIT_LOW);
 }
 
@@ -170,6 +172,9 @@ uint32_t v8_code_place(const struct told_lines *lines, uint32_t instruction)
 			break;
 		best = place;
 	}
+	/* what is cut off may have a nearer place */
+	if (lines->is_cut && at <= instruction)
+		return 0;
 	if (best < 0 || (best >> POSITION_SHIFT & POSITION_MASK) >= FUNCTION_UNTOLD - 1)
 		return 0;
 	return (uint32_t)(best >> POSITION_SHIFT & POSITION_MASK) + 1;
@@ -186,6 +191,7 @@ static void read_positions(const struct v8_layout *layout, const struct memory *
 		left = TOLD_TABLE_BYTES;
 	if (memory_read(memory, told->part[TOLD_POSITIONS], told->table, left) == 0)
 		told->lines.size = left;
+	told->lines.is_cut = told->lines.size < told->named >> V8_TABLE_SHIFT;
 }
 
 /* ---- the two kinds of events ---- */

@@ -80,7 +80,8 @@ int v8_layout_find(struct image *image, const struct exported *exported,
 	    v8_layout_of_version(*ret_version, ret_layout) < 0)
 		return -ENOTSUP;
 	for (size_t i = 0; i < ROWS; i++) {
-		if (!read_number(image, exported, rows[i].symbol, &number))
+		/* no symbol describes some fields */
+		if (!rows[i].symbol[0] || !read_number(image, exported, rows[i].symbol, &number))
 			continue;
 		if (number < 0 || number > UINT16_MAX)
 			return -ENOTSUP;
