@@ -48,15 +48,43 @@ INLINE void v8_take_positions(struct walk *walk, struct v8_function *taken)
 		taken->position_bytes = bytes >> 32;
 }
 
+/* Takes code that Sparkplug has made of a function. Returns 0 when the object is such code. */
+GLOBAL int v8_take_code(u64 code)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 1;
+	const struct runtime_v8 *config = &walk->list.config.v8;
+	struct v8_function *taken = &walk->v8.taken;
+	u32 start = config->code_start;
+
+	taken->code = 0;
+	if (v8_type(walk, code) != config->type_code)
+		return 1;
+	taken->code_start = code - V8_TAG + (start & ~V8_START_WITHIN);
+	if (!(start & V8_START_WITHIN))
+		taken->code_start = v8_word(walk, code, start);
+	taken->code_bytes = v8_u32(walk, code, config->code_size);
+	if (config->code_table && taken->code_bytes < V8_LENGTH_MAX)
+		taken->code = code;
+	return 0;
+}
+
 /* Finds the interpreter's code of a function, which compiled code may lead to. */
 INLINE u64 v8_bytecode(struct walk *walk, u64 data)
 {
 	const struct runtime_v8 *config = &walk->list.config.v8;
 
+	walk->v8.taken.code = 0;
 	if (v8_is(data, V8_KIND_BYTECODE))
 		return data;
-	if (v8_type(walk, data) != config->type_code)
-		return 0;
+	if (v8_take_code(data)) {
+		/* V8 9.4 has a pair, with compiled code first */
+		data = v8_word(walk, data, 8);
+		if (v8_take_code(data))
+			return 0;
+	}
 	data = v8_word(walk, data, config->code_bytecode);
 	return v8_is(data, V8_KIND_BYTECODE) ? data : 0;
 }
@@ -307,6 +335,65 @@ GLOBAL int v8_tell(void)
 	list->call = v8->start + 1;
 	list->called_in = taken->script_fingerprint;
 	walk_tell(walk, taken->shared, taken->fingerprint);
+	return 0;
+}
+
+/* ---- compiled code ---- */
+
+/* Returns a number that tells the code that was taken last from other code at its address. */
+INLINE u32 v8_code_fingerprint(const struct v8_function *taken)
+{
+	return v8_mix(taken->fingerprint ^ taken->code_start, taken->code_bytes);
+}
+
+/* Returns the place of a frame in the code that was taken last, or RUNTIME_OFFSET_NONE. */
+GLOBAL u64 v8_code_place(u64 frame)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return RUNTIME_OFFSET_NONE;
+	const struct v8_function *taken = &walk->v8.taken;
+	u64 word = walk_frame(walk, frame), place = FRAME_ADDRESS(word) - taken->code_start;
+
+	if (!taken->code || !taken->bytecode)
+		return RUNTIME_OFFSET_NONE;
+	if (!(word & FRAME_EXACT))
+		place--;
+	return place < taken->code_bytes ? place : RUNTIME_OFFSET_NONE;
+}
+
+/* Tells of the code that was taken last: of the interpreter's, and then of Sparkplug's. */
+GLOBAL int v8_tell_code(void)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	struct v8 *v8 = &walk->v8;
+	const struct v8_function *taken = &v8->taken;
+	const struct runtime_v8 *config = &list->config.v8;
+	u64 array = taken->bytecode, data = config->bytecode_data;
+	u32 is_last = --v8->untold == 0;
+
+	list->name = list->named = 0;
+	list->call = 1; /* no caller has a name for it */
+	list->called_in = taken->fingerprint;
+	if (is_last) {
+		array = v8_word(walk, taken->code, config->code_table);
+		data = config->array_data;
+		list->named = taken->shared;
+	}
+	list->memory[0] = taken->bytecode - V8_TAG;
+	list->memory[1] = is_last ? V8_TOLD_BASELINE : V8_TOLD_BYTECODE;
+	list->memory[2] = 0;
+	list->memory[3] = array - V8_TAG + data;
+	list->memory[4] = v8_word(walk, array, config->array_length) >> 32;
+	if (is_last)
+		walk_tell(walk, taken->code - V8_TAG, v8_code_fingerprint(taken));
+	else
+		walk_tell(walk, taken->bytecode - V8_TAG, taken->fingerprint);
 	return 0;
 }
 

@@ -334,19 +334,21 @@ struct v8_function {
 	u64 seen; /* a number of what tells it from others */
 	u32 fingerprint, script_fingerprint, position_bytes;
 	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
-	u32 pad;
+	/* code that Sparkplug has made of it, 0: none; and its instructions */
+	u32 code_bytes;
+	u64 code, code_start;
 };
 struct v8_text {
 	u64 data; /* 0: not found */
 	u32 length, is_wide;
 };
 struct v8 {
-	u32 is_known;  /* V8_IS_*, 0: not known */
-	u32 next;      /* mark */
-	u32 does;      /* enum v8_does */
-	u32 is_inside; /* flag: the last frame is in its code */
-	u32 walk;      /* number of this one */
-	u32 pad;
+	u32 is_known;	   /* V8_IS_*, 0: not known */
+	u32 next;	   /* mark */
+	u32 does;	   /* enum v8_does */
+	u32 is_inside;	   /* flag: the last frame is in its code */
+	u32 walk;	   /* number of this one */
+	u32 untold;	   /* events that are to tell of the last function's compiled code */
 	u64 map[V8_KINDS]; /* of objects of these kinds; kept from walk to walk, of: */
 	u64 key;
 	u64 frame[V8_FRAME_WORDS];

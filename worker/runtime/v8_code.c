@@ -188,7 +188,7 @@ static void read_positions(const struct v8_layout *layout, const struct memory *
 		told->lines.size = left;
 }
 
-/* ---- the two kinds of events ---- */
+/* ---- the kinds of events ---- */
 
 /* Puts what is before the name in front of it, and a dot, if there is room. */
 static void add_prefix(const struct memory *memory, struct told *told)
@@ -214,6 +214,24 @@ static int read_newlines(const struct memory *memory, struct told *told)
 			return -EPROTO;
 	told->lines.format = TOLD_LINES_NEWLINES;
 	told->lines.size = CODE_TINY_END;
+	return 0;
+}
+
+/* Reads an event about compiled code, or about the interpreter's. */
+static int read_table(const struct runtime_setup *setup, const struct memory *memory,
+		      struct told *told)
+{
+	read_positions(&setup->layout.v8, memory, told);
+	told->lines.unit = setup->version;
+	told->lines.format = TOLD_LINES_BYTECODE;
+	if (told->part[TOLD_PREFIX] == V8_TOLD_BYTECODE)
+		return 0;
+	told->lines.format = TOLD_LINES_COMPILED;
+	told->compiled = (struct told_compiled){
+		.function = told->named,
+		.bytecode = told->part[TOLD_NAME],
+		.fingerprint = told->called_in,
+	};
 	return 0;
 }
 
@@ -246,6 +264,9 @@ int v8_code_read(const struct runtime_setup *setup, const struct cpython_types *
 	memset(told, 0, sizeof(*told));
 	if (memory_left(memory, CODE_INLINED_AT) > 0)
 		return read_newlines(memory, ret_told);
+	if (ret_told->part[TOLD_PREFIX] == V8_TOLD_BASELINE ||
+	    ret_told->part[TOLD_PREFIX] == V8_TOLD_BYTECODE)
+		return read_table(setup, memory, ret_told);
 	r = read_text(memory, ret_told->part[TOLD_NAME], (uint32_t)ret_told->named, told->name,
 		      sizeof(told->name));
 	if (r < 0)
