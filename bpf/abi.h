@@ -730,7 +730,8 @@ struct runtime_v8 {
 	 * Offsets in compiled code: of the address of its instructions, of their bytes (a u32), and
 	 * of a table of places. V8_START_WITHIN: the instructions themselves are there.
 	 */
-	u16 code_start, code_size, code_table, pad;
+	u16 code_start, code_size, code_table;
+	u16 function_code;   /* offset in a function, of its compiled code; 0: none */
 	u16 function_shared; /* offset in a function: that which all functions of the code share */
 	/* Offsets in that, of which shared_bytes are read; at most RUNTIME_HEAD_BYTES */
 	u16 shared_bytes;
@@ -755,11 +756,13 @@ struct runtime_v8 {
 };
 #define V8_START_WITHIN 0x8000u
 /*
- * As the address of part 1: the event is about code that Sparkplug has made of a function. The last
- * part is the code's table of places. `named` and `called_in` tell which function, part 0 which code
- * of the interpreter. Or it is about that code, whose instructions are the last part.
+ * As the address of part 1: the event is about compiled code of a function. `named` and `called_in`
+ * tell which function. The last part is the code's table of places. With Sparkplug's code, part 0
+ * is the interpreter's. With optimized code, part 2 tells where other functions are put in.
  */
-#define V8_TOLD_BASELINE 16u
+#define V8_TOLD_BASELINE  16u
+#define V8_TOLD_OPTIMIZED 32u
+/* The same: the event is about the interpreter's code, whose instructions are the last part. */
 #define V8_TOLD_BYTECODE 24u
 /* How the event has texts: lengths, and whether their characters have two bytes. */
 #define V8_NAME_LENGTH(named) ((named)&0x7fffu)

@@ -36,7 +36,7 @@ INLINE u64 v8_place(const struct walk *walk, u64 frame)
 	return place < V8_LENGTH_MAX ? place : RUNTIME_OFFSET_NONE;
 }
 
-#define V8_CODE_EVENTS 2u /* that tell of compiled code */
+#define V8_CODE_EVENTS 2u /* that tell of code that Sparkplug has made */
 
 /* Stores the words of the function that was taken last, or of its compiled code. */
 INLINE int v8_store(struct walk *walk, u64 frame)
@@ -48,11 +48,11 @@ INLINE int v8_store(struct walk *walk, u64 frame)
 	if (place == RUNTIME_OFFSET_NONE)
 		compiled = v8_code_place(frame);
 	if (compiled != RUNTIME_OFFSET_NONE) {
-		code = taken->code - V8_TAG;
-		fingerprint = v8_code_fingerprint(taken);
+		code = walk->v8.code.object - V8_TAG;
+		fingerprint = v8_code_fingerprint(&walk->v8);
 		place = compiled;
 		if (!walk_told(walk, code, fingerprint))
-			walk->v8.untold = V8_CODE_EVENTS;
+			walk->v8.untold = walk->v8.is_optimized ? 1 : V8_CODE_EVENTS;
 	}
 	if (walk_store(walk, walk->list.words, RUNTIME_WORD_FRAME | code,
 		       place << 32 | fingerprint))

@@ -63,6 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* bytes of one event count as those of both */
 	if (told.handler->find_instruction(&told.lines, &told.lines, data[1]) > RUNTIME_OFFSET_NONE)
 		abort();
+	if (told.handler->find_place(&told.lines, data[1]) >= FUNCTION_UNTOLD)
+		abort();
 	find_line(&told, data[1]);
 	return 0;
 }

@@ -58,6 +58,13 @@ struct told_script {
  */
 #define TOLD_LINES_COMPILED 0xfffffffdu
 #define TOLD_LINES_BYTECODE 0xfffffffcu
+/*
+ * The same, but optimized code: the table itself leads to places in the text of the script. `unit`
+ * is that of the function's lines. The table begins with TOLD_PUT_IN_BYTES, which tell where the
+ * compiler has put other functions in.
+ */
+#define TOLD_LINES_OPTIMIZED 0xfffffffbu
+#define TOLD_PUT_IN_BYTES    (CODE_PART_3 - CODE_PART_2)
 struct told_compiled {
 	uint64_t function, bytecode; /* addresses */
 	uint32_t fingerprint;

@@ -13,7 +13,7 @@ struct told_lines;
 
 /*
  * Returns the offset of the instruction whose piece has a byte of the code, or RUNTIME_OFFSET_NONE.
- * What comes before the first piece counts as the first instruction. The unit of `bytecode` is the
+ * The code before the first piece counts as the first instruction. The unit of `bytecode` is the
  * version of V8, as of struct runtime_setup.
  */
 uint32_t v8_baseline_instruction(const struct told_lines *table, const struct told_lines *bytecode,
