@@ -77,18 +77,20 @@ GLOBAL int v8_take_code(u64 object)
 INLINE u64 v8_bytecode(struct walk *walk, u64 data)
 {
 	const struct runtime_v8 *config = &walk->list.config.v8;
+	u64 pair = 0;
 
 	walk->v8.taken.baseline.object = walk->v8.taken.baseline.bytes = 0;
 	if (v8_is(data, V8_KIND_BYTECODE))
 		return data;
 	if (v8_take_code(data)) {
 		/* V8 9.4 has a pair, with compiled code first */
-		data = v8_word(walk, data, 8);
+		pair = data;
+		data = v8_word(walk, pair, 8);
 		if (v8_take_code(data))
 			return 0;
 	}
 	walk->v8.taken.baseline = walk->v8.code;
-	data = v8_word(walk, data, config->code_bytecode);
+	data = pair ? v8_word(walk, pair, 16) : v8_word(walk, data, config->code_bytecode);
 	return v8_is(data, V8_KIND_BYTECODE) ? data : 0;
 }
 
