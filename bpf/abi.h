@@ -730,7 +730,12 @@ struct runtime_hotspot {
 
 struct runtime_v8 {
 	u64 inside; /* an address in the runtime's own code */
-	u64 pad;
+	/*
+	 * Offsets in compiled code: of the address of its instructions, of their bytes (a u32), and
+	 * of a table of places. V8_START_WITHIN: the instructions themselves are there.
+	 */
+	u16 code_start, code_size, code_table;
+	u16 function_code;   /* offset in a function, of its compiled code; 0: none */
 	u16 function_shared; /* offset in a function: that which all functions of the code share */
 	/* Offsets in that, of which shared_bytes are read; at most RUNTIME_HEAD_BYTES */
 	u16 shared_bytes;
@@ -753,6 +758,16 @@ struct runtime_v8 {
 	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
 	u16 array_length, array_data;	       /* in an array of bytes */
 };
+#define V8_START_WITHIN 0x8000u
+/*
+ * As the address of part 1: the event is about compiled code of a function. `named` and `called_in`
+ * tell which function. The last part is the code's table of places. With Sparkplug's code, part 0
+ * is the interpreter's. With optimized code, part 2 tells where other functions are put in.
+ */
+#define V8_TOLD_BASELINE  16u
+#define V8_TOLD_OPTIMIZED 32u
+/* The same: the event is about the interpreter's code, whose instructions are the last part. */
+#define V8_TOLD_BYTECODE 24u
 /* How the event has texts: lengths, and whether their characters have two bytes. */
 #define V8_NAME_LENGTH(named) ((named)&0x7fffu)
 #define V8_NAME_IS_WIDE	      0x8000u

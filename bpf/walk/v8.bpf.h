@@ -36,6 +36,31 @@ INLINE u64 v8_place(const struct walk *walk, u64 frame)
 	return place < V8_LENGTH_MAX ? place : RUNTIME_OFFSET_NONE;
 }
 
+#define V8_CODE_EVENTS 2u /* that tell of code that Sparkplug has made */
+
+/* Stores the words of the function that was taken last, or of its compiled code. */
+INLINE int v8_store(struct walk *walk, u64 frame)
+{
+	const struct v8_function *taken = &walk->v8.taken;
+	u64 code = taken->shared, place = v8_place(walk, frame), compiled = RUNTIME_OFFSET_NONE;
+	u32 fingerprint = taken->fingerprint;
+
+	if (place == RUNTIME_OFFSET_NONE)
+		compiled = v8_code_place(frame);
+	if (compiled != RUNTIME_OFFSET_NONE) {
+		code = walk->v8.code.object - V8_TAG;
+		fingerprint = v8_code_fingerprint(&walk->v8);
+		place = compiled;
+		if (!walk_told(walk, code, fingerprint))
+			walk->v8.untold = walk->v8.is_optimized ? 1 : V8_CODE_EVENTS;
+	}
+	if (walk_store(walk, walk->list.words, RUNTIME_WORD_FRAME | code,
+		       place << 32 | fingerprint))
+		return 1;
+	walk->list.words += 2;
+	return 0;
+}
+
 /* Stores the function of the next frame that was noted. Returns 0 to go on, or 1 at the end. */
 INLINE int v8_take_mark(struct walk *walk)
 {
@@ -57,10 +82,8 @@ INLINE int v8_take_mark(struct walk *walk)
 	if (!(v8->frame[V8_FRAME_CONTEXT] & V8_TAG) ||
 	    v8_take_function(v8->frame[V8_FRAME_FUNCTION]))
 		return 0;
-	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | v8->taken.shared,
-		       v8_place(walk, frame) << 32 | v8->taken.fingerprint))
+	if (v8_store(walk, frame))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
-	list->words += 2;
 	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	v8_want(walk);
@@ -89,7 +112,7 @@ GLOBAL int v8_step(void)
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);
 	if (v8->does == V8_NEXT)
-		return v8_take_mark(walk);
+		return v8->untold ? v8_tell_code() : v8_take_mark(walk);
 	if (v8->does == V8_NAME)
 		return v8_name();
 	if (v8->does == V8_PREFIX)
@@ -112,7 +135,7 @@ INLINE int v8_begin(struct walk *walk)
 	}
 	v8->key = walk->seed;
 	v8->walk++;
-	v8->next = 0;
+	v8->next = v8->untold = 0;
 	v8->does = V8_NEXT;
 	v8->script = 0;
 	walk_leaf(walk);

@@ -329,30 +329,37 @@ enum v8_does {
 	V8_SCRIPT, /* begins with the newlines of a script */
 	V8_SCAN	   /* looks for them */
 };
+struct v8_code {
+	u64 object, start; /* and its instructions; 0: none */
+	u32 bytes, pad;
+};
 struct v8_function {
 	u64 function, shared, name, script, bytecode, positions;
 	u64 seen; /* a number of what tells it from others */
 	u32 fingerprint, script_fingerprint, position_bytes;
 	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
-	u32 pad;
+	u32 is_looked_for;   /* flag: optimized code, in the walk of that number */
+	struct v8_code baseline, optimized;
 };
 struct v8_text {
 	u64 data; /* 0: not found */
 	u32 length, is_wide;
 };
 struct v8 {
-	u32 is_known;  /* V8_IS_*, 0: not known */
-	u32 next;      /* mark */
-	u32 does;      /* enum v8_does */
-	u32 is_inside; /* flag: the last frame is in its code */
-	u32 walk;      /* number of this one */
-	u32 pad;
-	u64 map[V8_KINDS]; /* of objects of these kinds; kept from walk to walk, of: */
+	u32 is_known;	       /* V8_IS_*, 0: not known */
+	u32 next;	       /* mark */
+	u32 does;	       /* enum v8_does */
+	u32 is_inside;	       /* flag: the last frame is in its code */
+	u32 walk;	       /* number of this one */
+	u32 untold;	       /* events that are to tell of the last function's compiled code */
+	u32 is_optimized, pad; /* flag: that code is no baseline code */
+	u64 map[V8_KINDS];     /* of objects of these kinds; kept from walk to walk, of: */
 	u64 key;
 	u64 frame[V8_FRAME_WORDS];
 	u64 leaf_code, leaf_place;
 	struct v8_function function[V8_FUNCTIONS]; /* that walks have met */
 	struct v8_function taken;
+	struct v8_code code; /* that was taken last */
 	struct v8_text text;
 	/* where the characters of the name are, and of what is before; as in the event */
 	u64 name, prefix, named;

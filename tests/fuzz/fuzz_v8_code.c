@@ -20,16 +20,20 @@ static const uint32_t versions[] = {VERSION(9u, 4u),  VERSION(10u, 2u), VERSION(
 static void find_line(const struct told *told, uint32_t instruction)
 {
 	const struct function_key key = {.family = 1, .code = 1},
-				  script = {1, told->script.address, told->script.fingerprint};
+				  script = {1, told->script.address, told->script.fingerprint},
+				  bytecode = {1, told->compiled.bytecode,
+					      told->compiled.fingerprint};
 	struct functions *functions = functions_new();
 	struct function function;
-	uint64_t place;
+	uint64_t place, function_place;
 
 	if (!functions)
 		return;
 	functions_tell(functions, &key, told, 1);
 	functions_tell(functions, &script, told, 1);
+	functions_tell(functions, &bytecode, told, 1);
 	place = functions_place(functions, &key, instruction, 1);
+	functions_inlined(functions, place, 0, &function_place);
 	functions_line(functions, place);
 	functions_get(functions, FUNCTION_OF(place), &function);
 	functions_free(functions);
@@ -42,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct event_code event = {.code = 0};
 	struct told told;
 
+	if (size > 0)
+		setup.version = versions[data[0] % 6];
 	if (size < 2 || size - 2 > sizeof(event) ||
 	    v8_layout_of_version(versions[data[0] % 6], &setup.layout.v8) < 0)
 		return 0;
@@ -53,6 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    told.lines.size > sizeof(told.table))
 		abort();
 	if (told.handler->find_line(&told.lines, data[1]) >= FUNCTION_UNTOLD)
+		abort();
+	/* bytes of one event count as those of both */
+	if (told.handler->find_instruction(&told.lines, &told.lines, data[1]) > RUNTIME_OFFSET_NONE)
+		abort();
+	if (told.handler->find_place(&told.lines, data[1]) >= FUNCTION_UNTOLD)
 		abort();
 	find_line(&told, data[1]);
 	return 0;

@@ -404,7 +404,7 @@ for version in $nodes; do
 	[ "$major" -lt 24 ] || inlining="$inlining --no-maglev-inlining"
 	if node "$version"; then
 		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
-		row "node$major, baseline" / calls.js "env BLIND=1 $tree/bin/node $compiler --always-sparkplug"
+		row "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
 		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
 	else
 		without "node$major" "$reason"

@@ -207,7 +207,7 @@ static void expect_inlined(struct functions *functions, uint64_t number, size_t 
 	struct function function;
 	uint64_t place;
 
-	assert_true(functions_inlined(functions, number, index, &place));
+	assert_true(functions_inlined(functions, FUNCTION_PLACE(number, 0), index, &place));
 	assert_int_equal(functions_line(functions, place), line);
 	assert_true(functions_get(functions, FUNCTION_OF(place), &function));
 	assert_string_equal(function.name, name);
@@ -227,16 +227,16 @@ static void test_hotspot_code__inlined(void **state)
 	assert_int_equal(tell(&function), 0);
 	functions_tell(functions, &known, &told, 1);
 	number = FUNCTION_OF(functions_place(functions, &place, 0, 1));
-	assert_false(functions_inlined(functions, number, 0, &unknown));
+	assert_false(functions_inlined(functions, FUNCTION_PLACE(number, 0), 0, &unknown));
 	event = inlined_event(frames, 3);
 	assert_int_equal(tell_event(&event), 0);
 	functions_tell(functions, &place, &told, 1);
 	expect_inlined(functions, number, 0, "a.Run.work(int)", 6);
 	expect_inlined(functions, number, 1, "a.Run.work(int)", 5);
-	assert_true(functions_inlined(functions, number, 2, &unknown));
+	assert_true(functions_inlined(functions, FUNCTION_PLACE(number, 0), 2, &unknown));
 	assert_int_equal(functions_line(functions, unknown), 0);
-	assert_false(functions_inlined(functions, number, 3, &unknown));
-	assert_false(functions_inlined(functions, FUNCTION_OF(unknown), 0, &unknown));
+	assert_false(functions_inlined(functions, FUNCTION_PLACE(number, 0), 3, &unknown));
+	assert_false(functions_inlined(functions, unknown, 0, &unknown));
 	/* a frame of the second part, and one that is cut */
 	event = inlined_event(frames, 20);
 	assert_int_equal(tell_event(&event), 0);

@@ -145,8 +145,8 @@ static void test_v8_code__no_name(void **state)
 }
 
 /* Instructions 0 at 40, 3 at 45, and 5 at 5000. */
-static const uint8_t old_table[] = {0x01, 0xa0, 0x01, 0x06, 0x14, 0x05, 0xec, 0x9a, 0x01};
-static const uint8_t new_table[] = {0x02, 0xa0, 0x01, 0x0f, 0x14, 0x0a, 0xec, 0x9a, 0x01};
+static const uint8_t old_table[] = {0x03, 0xa0, 0x01, 0x06, 0x14, 0x05, 0xec, 0x9a, 0x01};
+static const uint8_t new_table[] = {0x06, 0xa0, 0x01, 0x0f, 0x14, 0x0a, 0xec, 0x9a, 0x01};
 
 static void expect_lines(const uint8_t *table, size_t size)
 {
@@ -223,6 +223,202 @@ static void test_v8_code__script_begins_later(void **state)
 	assert_int_equal(function.first_line, 9);
 }
 
+/* ---- code that Sparkplug has made ---- */
+
+#define BASELINE      0x7f0000003000ull
+#define BYTECODE      0x7f0000004000ull
+#define BASELINE_MARK 80u
+
+static const struct function_key compiled = {FAMILY, BASELINE, BASELINE_MARK};
+
+/* LdaZero, Wide LdaSmi with two bytes, LdaSmi with one, Return. */
+static const uint8_t instructions[] = {0x0c, 0x00, 0x0d, 0x01, 0x02, 0x0d, 0x07, 0xa9};
+/* 24 bytes before the first piece; pieces of 3, 200 and 5 bytes */
+static const uint8_t pieces[] = {24, 3, 0xc8, 0x01, 5};
+
+static void tell_bytecode(const uint8_t *bytes, size_t size)
+{
+	const struct function_key of = {FAMILY, BYTECODE, key.fingerprint};
+	struct event_code event = {.code = BYTECODE, .fingerprint = key.fingerprint};
+
+	put(&event, 3, bytes, size);
+	event.address[1] = V8_TOLD_BYTECODE;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &of, &told, 1);
+}
+
+static void tell_baseline(const uint8_t *table, size_t size)
+{
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
+
+	put(&event, 3, table, size);
+	event.address[0] = BYTECODE;
+	event.address[1] = V8_TOLD_BASELINE;
+	event.named = CODE;
+	event.called_in = key.fingerprint;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &compiled, &told, 1);
+}
+
+/* Returns the line of a place in the compiled code. */
+static uint32_t line_in_code(uint32_t offset)
+{
+	const uint64_t place = functions_place(functions, &compiled, offset, 1);
+	uint64_t found, none;
+
+	assert_true(functions_inlined(functions, place, 0, &found));
+	assert_false(functions_inlined(functions, place, 1, &none));
+	assert_int_equal(FUNCTION_OF(found), FUNCTION_OF(functions_place(functions, &key, 0, 1)));
+	return functions_line(functions, found);
+}
+
+static void tell_function(void)
+{
+	/* instructions 0 at 40, 1 at 45, and 5 at 50 */
+	static const uint8_t table[] = {0x03, 0xa0, 0x01, 0x02, 0x14, 0x08, 0x14};
+	static const uint32_t places[] = {10, 42, 47};
+	struct event_code event = build("burn", "/srv/a.js", 21, 0);
+
+	put(&event, 3, table, sizeof(table));
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &key, &told, 1);
+	tell_newlines(0, places, 3);
+}
+
+static void test_v8_code__baseline(void **state)
+{
+	const uint64_t early = functions_place(functions, &compiled, 30, 1);
+	uint64_t place;
+
+	(void)state;
+	setup_of.version = V8_11;
+	assert_false(functions_inlined(functions, early, 0, &place));
+	tell_baseline(pieces, sizeof(pieces));
+	/* before all is told */
+	assert_int_equal(line_in_code(30), 0);
+	tell_bytecode(instructions, sizeof(instructions));
+	tell_function();
+	assert_int_equal(line_in_code(0), 2);
+	assert_int_equal(line_in_code(26), 2);
+	assert_int_equal(line_in_code(27), 3);
+	assert_int_equal(line_in_code(226), 3);
+	assert_int_equal(line_in_code(227), 4);
+	assert_int_equal(line_in_code(231), 4);
+	/* behind the last piece */
+	assert_int_equal(line_in_code(232), 0);
+	assert_true(functions_inlined(functions, early, 0, &place));
+	assert_int_equal(functions_line(functions, place), 3);
+}
+
+static void test_v8_code__baseline_damaged(void **state)
+{
+	static const uint8_t unknown[] = {0xff, 0x01}, endless[] = {0xff, 0xff, 0xff, 0xff, 0xff};
+
+	(void)state;
+	setup_of.version = V8_11;
+	tell_function();
+	tell_baseline(pieces, sizeof(pieces));
+	tell_bytecode(unknown, sizeof(unknown));
+	assert_int_equal(line_in_code(30), 0);
+	/* half an instruction, and then half a table */
+	tell_bytecode(instructions, 1);
+	assert_int_equal(line_in_code(30), 0);
+	tell_bytecode(instructions, sizeof(instructions));
+	tell_baseline(endless, sizeof(endless));
+	assert_int_equal(line_in_code(30), 0);
+	tell_baseline(pieces, sizeof(pieces));
+	/* a version without sizes of instructions */
+	setup_of.version = VERSION(12u, 5u);
+	tell_bytecode(instructions, sizeof(instructions));
+	assert_int_equal(line_in_code(30), 3);
+	tell_bytecode(instructions, sizeof(instructions) - 1);
+	assert_int_equal(line_in_code(30), 0);
+}
+
+/* ---- optimized code ---- */
+
+#define RAW(script, number) ((uint64_t)(script) << 1 | (uint64_t)(number) << 31)
+
+/* Numbers of what is put in: 1 is called at 45, 2 by that, 3 by itself, 4 beyond the table. */
+static const uint64_t put_in[][2] = {
+	{RAW(45, 0), 0}, {RAW(1, 1), 0}, {RAW(1, 3), 0}, {RAW(1, 99), 0}};
+
+static size_t add_number(uint8_t *table, size_t size, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		table[size++] = (uint8_t)(number | 0x80);
+	table[size++] = (uint8_t)number;
+	return size;
+}
+
+/* Builds a table that has a raw place every 10 bytes. */
+static size_t build_places(uint8_t *table)
+{
+	static const uint64_t places[] = {RAW(40, 0), RAW(7, 1), RAW(50, 0), RAW(9, 2),
+					  RAW(9, 3),  RAW(9, 4), RAW(45, 0)};
+	uint64_t last = 0;
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		const int64_t distance = (int64_t)(places[i] - last);
+
+		/* the first one is counted from the function's entry on, which is -1 */
+		size = add_number(table, size, i == 0 ? 22 : 20);
+		size = add_number(table, size,
+				  (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
+		last = places[i];
+	}
+	return size;
+}
+
+static void tell_optimized(void)
+{
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
+	uint8_t table[128];
+
+	put(&event, 2, put_in, sizeof(put_in));
+	put(&event, 3, table, build_places(table));
+	event.address[1] = V8_TOLD_OPTIMIZED;
+	event.named = CODE;
+	event.called_in = key.fingerprint;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &compiled, &told, 1);
+}
+
+static void test_v8_code__optimized(void **state)
+{
+	(void)state;
+	tell_optimized();
+	/* before the function is told */
+	assert_int_equal(line_in_code(10), 0);
+	tell_function();
+	assert_int_equal(line_in_code(9), 0);
+	assert_int_equal(line_in_code(10), 2);
+	assert_int_equal(line_in_code(19), 2);
+	/* a function that is put in counts where it is called */
+	assert_int_equal(line_in_code(20), 3);
+	assert_int_equal(line_in_code(30), 4);
+	assert_int_equal(line_in_code(40), 3);
+	/* one that calls itself, and one that is not there */
+	assert_int_equal(line_in_code(50), 0);
+	assert_int_equal(line_in_code(60), 0);
+	assert_int_equal(line_in_code(70), 3);
+}
+
+static void test_v8_code__optimized_without_table(void **state)
+{
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
+
+	(void)state;
+	event.address[1] = V8_TOLD_OPTIMIZED;
+	event.named = CODE;
+	event.called_in = key.fingerprint;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &compiled, &told, 1);
+	tell_function();
+	assert_int_equal(line_in_code(10), 0);
+}
+
 static void test_v8_code__damaged(void **state)
 {
 	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -260,6 +456,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_v8_code__lines_of_14, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__cut_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__script_begins_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__baseline, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__baseline_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__optimized, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__optimized_without_table, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__versions, setup, teardown),
 	};

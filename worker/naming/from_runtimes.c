@@ -120,15 +120,14 @@ static bool name_inlined(struct script_names *names, const struct place *place)
 {
 	struct functions *functions = names->resources->functions;
 	struct profile *profile = names->resources->profile;
-	const uint64_t number = FUNCTION_OF(place->address);
 	struct profile_line lines[PROFILE_LINES_MAX];
 	struct profile_function function;
 	uint64_t address, next;
 	size_t count = 0;
 
-	if (!functions_inlined(functions, number, 0, &address))
+	if (!functions_inlined(functions, place->address, 0, &address))
 		return false;
-	for (size_t i = 1; functions_inlined(functions, number, i, &next); i++) {
+	for (size_t i = 1; functions_inlined(functions, place->address, i, &next); i++) {
 		add_inlined(names, address, lines, &count);
 		address = next;
 	}

@@ -47,6 +47,7 @@ struct function_text *function_text_new(const struct told *told)
 		.is_start = told->is_start,
 		.lines = told->lines,
 		.script = told->script,
+		.compiled = told->compiled,
 		.late = told->late,
 		.packed = told->packed,
 	};

@@ -20,6 +20,7 @@ struct function_text {
 	bool is_start; /* as of struct told */
 	struct told_lines lines;
 	struct told_script script;
+	struct told_compiled compiled;
 	struct told_late late;	   /* the name that a caller may have */
 	struct told_packed packed; /* those for functions that it calls */
 	char data[];		   /* name, file, line table, packed names */

@@ -374,10 +374,19 @@ static uint32_t find_line(const struct entry *entry, uint32_t instruction)
 /* The instruction of a frame that has not begun is one of the largest numbers. */
 #define INSTRUCTION_MAX (FUNCTION_UNTOLD - 1)
 
+/* Returns whether a text is about compiled code of a function. */
+static bool is_of_function(const struct function_text *text)
+{
+	return text->lines.format == TOLD_LINES_COMPILED ||
+	       text->lines.format == TOLD_LINES_OPTIMIZED;
+}
+
 /* Returns what a place has beside the number. */
 static uint32_t line_or_instruction(const struct entry *entry, uint32_t instruction)
 {
-	if (entry->text)
+	const bool is_compiled = entry->text && is_of_function(entry->text);
+
+	if (entry->text && !is_compiled)
 		return find_line(entry, instruction);
 	if (instruction > INSTRUCTION_MAX)
 		instruction = INSTRUCTION_MAX;
@@ -561,17 +570,51 @@ static bool read_inlined(const struct function_text *text, size_t index,
 	return !reader_failed(&reader);
 }
 
-bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
+/* Gets the function of compiled code, and its instruction if an event has told of all of them. */
+static struct told_frame find_compiled(const struct functions *functions, const struct entry *entry,
+				       uint32_t place)
+{
+	const struct told_compiled *of = &entry->text->compiled;
+	const struct function_key key = {entry->key.family, of->bytecode, of->fingerprint};
+	const struct entry *bytecode = find(functions, &key);
+	struct told_frame frame = {of->function, of->fingerprint, RUNTIME_OFFSET_NONE};
+
+	if (bytecode && bytecode->text && bytecode->text->lines.format == TOLD_LINES_BYTECODE)
+		frame.instruction = entry->text->handler->find_instruction(
+			&entry->text->lines, &bytecode->text->lines, place);
+	return frame;
+}
+
+/* Returns the place in the text of the script, if an event has told of the function. */
+static uint64_t place_in_script(const struct functions *functions, const struct entry *code,
+				uint64_t place, uint64_t of)
+{
+	const struct entry *entry = map_get(functions->numbers, FUNCTION_OF(of));
+
+	if (!entry || !entry->text)
+		return of;
+	return FUNCTION_PLACE(FUNCTION_OF(of),
+			      code->text->handler->find_place(&code->text->lines,
+							      (uint32_t)place & INSTRUCTION_MAX));
+}
+
+bool functions_inlined(struct functions *functions, uint64_t place, size_t index,
 		       uint64_t *ret_place)
 {
-	const struct entry *entry = map_get(functions->numbers, number);
+	const struct entry *entry = map_get(functions->numbers, FUNCTION_OF(place));
 	struct function_key key;
 	struct told_frame frame;
 
-	if (!entry || !entry->text || !read_inlined(entry->text, index, &frame))
+	if (!entry || !entry->text)
+		return false;
+	if (is_of_function(entry->text) && index == 0)
+		frame = find_compiled(functions, entry, (uint32_t)place & INSTRUCTION_MAX);
+	else if (!read_inlined(entry->text, index, &frame))
 		return false;
 	key = (struct function_key){entry->key.family, frame.code, frame.fingerprint};
 	*ret_place = functions_place(functions, &key, frame.instruction, entry->used);
+	if (entry->text->lines.format == TOLD_LINES_OPTIMIZED)
+		*ret_place = place_in_script(functions, entry, place, *ret_place);
 	return true;
 }
 

@@ -87,10 +87,10 @@ bool functions_is_start(struct functions *functions, const struct function_key *
  */
 bool functions_get(struct functions *functions, uint64_t number, struct function *ret_function);
 /*
- * Gets the place of an inlined function, by its number from the innermost one on. False: there is
- * no such function, or the number is that of no code with inlined functions.
+ * Gets the place of a function in compiled code, by its number from the innermost one on. False:
+ * there is no such function, or the place is in no compiled code.
  */
-bool functions_inlined(struct functions *functions, uint64_t number, size_t index,
+bool functions_inlined(struct functions *functions, uint64_t place, size_t index,
 		       uint64_t *ret_place);
 /* Returns whether the function of a number has no name since functions_doubt(). */
 bool functions_unverified(const struct functions *functions, uint64_t number);

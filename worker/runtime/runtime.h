@@ -83,6 +83,14 @@ struct runtime_handler {
 	 */
 	uint32_t (*find_line)(const struct told_lines *lines, uint32_t instruction);
 	/*
+	 * Returns the instruction at a place in compiled code, or RUNTIME_OFFSET_NONE. The lines
+	 * are those of TOLD_LINES_COMPILED and TOLD_LINES_BYTECODE. NULL: no event has such lines.
+	 */
+	uint32_t (*find_instruction)(const struct told_lines *compiled,
+				     const struct told_lines *bytecode, uint32_t place);
+	/* As find_line() does, with TOLD_LINES_OPTIMIZED. NULL: no event has such lines. */
+	uint32_t (*find_place)(const struct told_lines *optimized, uint32_t place);
+	/*
 	 * Finds a name among packed ones, as `named` of struct event_code says. Returns 0 or
 	 * -ENOENT. NULL: the runtime packs no names.
 	 */

@@ -61,6 +61,7 @@ int told_read(const struct runtime_setup *setup, const struct cpython_types *typ
 	ret_told->late = (struct told_late){0};
 	ret_told->packed = (struct told_packed){0};
 	ret_told->script = (struct told_script){0};
+	ret_told->compiled = (struct told_compiled){0};
 	ret_told->lines = (struct told_lines){.table = ret_told->table};
 	r = setup->handler->read_code(setup, types, &memory, event->code, ret_told);
 	ret_told->lines.first_line = ret_told->code.first_line;

@@ -51,6 +51,25 @@ struct told_script {
 };
 #define TOLD_SCRIPT_PART 4096u /* characters */
 
+/*
+ * A format of lines: the event is about code that a compiler made of a function. Its table and that
+ * of another event lead from places in the code to instructions of the function. The other event
+ * is about `bytecode`, whose fingerprint is the function's.
+ */
+#define TOLD_LINES_COMPILED 0xfffffffdu
+#define TOLD_LINES_BYTECODE 0xfffffffcu
+/*
+ * The same, but optimized code: the table itself leads to places in the text of the script. `unit`
+ * is that of the function's lines. The table begins with TOLD_PUT_IN_BYTES, which tell where the
+ * compiler has put other functions in.
+ */
+#define TOLD_LINES_OPTIMIZED 0xfffffffbu
+#define TOLD_PUT_IN_BYTES    (CODE_PART_3 - CODE_PART_2)
+struct told_compiled {
+	uint64_t function, bytecode; /* addresses */
+	uint32_t fingerprint;
+};
+
 /* A function at a place in code, innermost first: the function's key, and its instruction. */
 struct told_frame {
 	uint64_t code;
@@ -88,6 +107,7 @@ struct told {
 	struct told_code code;
 	struct told_late late;
 	struct told_script script;
+	struct told_compiled compiled;
 	struct told_lines lines;   /* whose table is the following one */
 	struct told_packed packed; /* whose bytes are there, too */
 	unsigned char table[TOLD_TABLE_BYTES];

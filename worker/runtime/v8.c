@@ -8,6 +8,7 @@
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
 #include "worker/runtime/runtime.h"
+#include "worker/runtime/v8_baseline.h"
 #include "worker/runtime/v8_code.h"
 #include "worker/runtime/v8_layout.h"
 
@@ -43,6 +44,10 @@ static int set_functions(const struct v8_layout *layout, struct runtime_v8 *v8)
 	v8->bytecode_positions = layout->bytecode_positions;
 	v8->bytecode_data = layout->bytecode_data;
 	v8->code_bytecode = layout->code_bytecode;
+	v8->code_start = layout->code_start;
+	v8->code_size = layout->code_size;
+	v8->code_table = layout->code_table;
+	v8->function_code = layout->function_code;
 	v8->array_length = layout->array_length;
 	v8->array_data = layout->array_data;
 	return 0;
@@ -122,4 +127,6 @@ const struct runtime_handler v8_handler = {
 	.configure = configure,
 	.read_code = v8_code_read,
 	.find_line = v8_code_place,
+	.find_place = v8_code_place_of,
+	.find_instruction = v8_baseline_instruction,
 };

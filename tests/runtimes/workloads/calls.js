@@ -125,9 +125,7 @@ function by_methods() {
 
 function by_closures() {
 	const arrow = () => burn();
-	const named = function inside() {
-		return arrow();
-	};
+	const named = function inside() { return arrow(); };
 	return named();
 }
 
@@ -163,9 +161,7 @@ function by_recursion(depth) {
 
 function by_unicode() {
 	const größe = {
-		läuft() {
-			return burn();
-		},
+		läuft() { return burn(); },
 	};
 	return größe.läuft();
 }
