@@ -318,14 +318,13 @@ int loop_called_by(struct image *image, const struct exported *exported, const c
 	return find_all(image, start, size, ret_ranges);
 }
 
-int loop_jumped_to_by(struct image *image, const struct exported *exported, const char *name,
-		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES])
+/* Takes the targets of an exported function's jumps or calls. */
+static int take_targets(struct image *image, const struct exported *exported, const char *name,
+			bool of_calls, struct callees *ret_callees)
 {
-	struct callees callees guard_callees = {0};
 	struct code function guard_code = {0};
-	uint64_t start = 0, size = 0;
 	struct exported_symbol symbol;
-	int r = init_callees(&callees);
+	int r = init_callees(ret_callees);
 
 	if (r < 0)
 		return r;
@@ -334,7 +333,19 @@ int loop_jumped_to_by(struct image *image, const struct exported *exported, cons
 	r = read_code(image, symbol.address, symbol.size, &function);
 	if (r < 0)
 		return r;
-	callees.count = add_targets(&function, false, callees.target, 0);
+	ret_callees->count = add_targets(&function, of_calls, ret_callees->target, 0);
+	return 0;
+}
+
+int loop_jumped_to_by(struct image *image, const struct exported *exported, const char *name,
+		      struct runtime_range ret_ranges[RUNTIME_LOOP_RANGES])
+{
+	struct callees callees guard_callees = {0};
+	uint64_t start = 0, size = 0;
+	int r = take_targets(image, exported, name, false, &callees);
+
+	if (r < 0)
+		return r;
 	r = find_functions(image, &callees);
 	if (r < 0)
 		return r;
@@ -425,19 +436,12 @@ int loop_entered_by(struct image *image, const struct exported *exported, const 
 		    struct loop_by_hand *ret_loop)
 {
 	struct callees callees guard_callees = {0};
-	struct code function guard_code = {0}, loop guard_code = {0};
+	struct code loop guard_code = {0};
 	uint64_t start = 0, size = LOOP_BYTES_MIN;
-	struct exported_symbol symbol;
-	int r = init_callees(&callees);
+	int r = take_targets(image, exported, name, true, &callees);
 
 	if (r < 0)
 		return r;
-	if (!exported_find(exported, name, &symbol))
-		return -ENOTSUP;
-	r = read_code(image, symbol.address, symbol.size, &function);
-	if (r < 0)
-		return r;
-	callees.count = add_targets(&function, true, callees.target, 0);
 	qsort(callees.target, callees.count, sizeof(*callees.target), by_value);
 	r = unwind_function_ranges(image, callees.target, callees.count, callees.start,
 				   callees.end);
