@@ -74,10 +74,9 @@ GLOBAL u64 part_address(u32 number, u64 code)
 /* Reads a part, or what is before the end of its first page. */
 #define READ_PART(to, bytes, limit, from) READ_BEFORE(to, bytes, limit, from, PAGE_END(from))
 
-/* Fills in an event about code, but the last part. Inlined: a call may lose the event's memory. */
-INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 code, u64 fingerprint)
+/* Fills in whose code an event is about. */
+INLINE void fill_head(struct event_code *event, struct scratch *scratch, u64 code, u64 fingerprint)
 {
-	struct runtime_list *list = &scratch->walk.list;
 	const struct record *record = &scratch->sample.record;
 
 	__builtin_memset(&event->event, 0, sizeof(event->event));
@@ -89,6 +88,14 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 	event->code = code;
 	event->fingerprint = fingerprint;
 	event->marked = scratch->walk.marked;
+}
+
+/* Fills in an event about code, but the last part. Inlined: a call may lose the event's memory. */
+INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 code, u64 fingerprint)
+{
+	struct runtime_list *list = &scratch->walk.list;
+
+	fill_head(event, scratch, code, fingerprint);
 	event->name = list->name;
 	event->called_by = list->call;
 	event->called_in = list->called_in;
@@ -309,18 +316,10 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 INLINE void fill_inlined(struct event_code *event, struct scratch *scratch, u64 code,
 			 u64 fingerprint)
 {
-	const struct record *record = &scratch->sample.record;
 	u64 bytes = BOUND((u64)scratch->walk.hotspot.inlined, HOTSPOT_INLINED_MAX + 1) * 16;
 
 	__builtin_memset(event, 0, __builtin_offsetof(struct event_code, data));
-	event->event.time = bpf_ktime_get_ns();
-	event->event.kind = EVENT_CODE;
-	event->event.pid = record->pid;
-	event->event.generation = record->generation;
-	event->event.parent_generation = scratch->sample.family;
-	event->code = code;
-	event->fingerprint = fingerprint;
-	event->marked = scratch->walk.marked;
+	fill_head(event, scratch, code, fingerprint);
 	event->address[0] = CODE_INLINED_AT;
 	event->bytes[0] = bytes < CODE_PART_1 ? bytes : CODE_PART_1;
 	event->address[1] = CODE_INLINED_AT + CODE_PART_1;
