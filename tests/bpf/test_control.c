@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk over control frames, with a made-up Ruby. */
-#include "tests/bpf/scene.h"
+#define HEAP_WORDS 2048u
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* The program's memory: a context, a stack of values with frames at its end, and objects. */
-#define HEAP	    0x600000000000ull
-#define HEAP_WORDS  2048u
 #define THREAD	    (HEAP + 0x80)
 #define CONTEXT	    (HEAP + 0x100)
 #define STACK	    (HEAP + 0x200)
@@ -35,16 +34,6 @@
 #define NOWHERE	     (RUNTIME_WORD_BORDER | RUNTIME_BORDER_NOWHERE)
 #define OFFSET(word) ((word) >> 32)
 #define NONE	     RUNTIME_OFFSET_NONE
-
-static u64 heap[HEAP_WORDS];
-static struct runtime_config config;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
 
 /* Makes frame n of an object, `offset` bytes into its instructions. */
 static void frame(u32 n, u64 object, u64 offset, u32 flags)
@@ -97,11 +86,9 @@ static void name(u32 number, u64 text)
 /* Three native frames, of which the first two are the interpreter's; 64 bytes each. */
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
 	memset(host.leaf, 0, sizeof(host.leaf));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	host.thread = THREAD;
 	host.told = host.told_name = host.told_before = 0;
 	for (u32 i = 0; i < 3; i++) {
@@ -141,18 +128,10 @@ static int setup(void **state)
 /* Walks the stack and then the list. Returns the words. */
 static u32 walk_list(void)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
 	host.walk.list.told = 32;
-	if (runtime_begin())
-		return 0;
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
-		if (walk_step())
-			break;
-	return host.walk.list.words;
+	return take_list();
 }
 
 static void expect_words(u32 count, const u64 *words)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk over an interpreter's list of frames, with a made-up interpreter of three layouts. */
-#include "tests/bpf/scene.h"
+#define HEAP_WORDS 1024u
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* The made-up interpreter's memory. */
-#define HEAP	     0x600000000000ull
-#define HEAP_WORDS   1024u
 #define THREAD	     (HEAP + 0x100)
 #define NODE(n)	     (HEAP + 0x400 + (n)*0x40ull)
 #define CODE(n)	     (HEAP + 0x1000 + (n)*0x100ull)
@@ -21,16 +20,6 @@
 #define FRAME(code)  (RUNTIME_WORD_FRAME | (code))
 #define BORDER(n)    (RUNTIME_WORD_BORDER | (n))
 #define OFFSET(word) ((word) >> 32)
-
-static u64 heap[HEAP_WORDS];
-static struct runtime_config config;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
 
 /* Makes a frame of code, `offset` bytes into its instructions, on the heap or on the stack. */
 static void node_at(u64 *words, u64 code, u64 offset, u64 kind, u64 previous)
@@ -54,10 +43,8 @@ static void border(u64 address, u64 previous)
 /* Three native frames, of which the first two are the interpreter's; 64 bytes each. */
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	host.thread = THREAD;
 	for (u32 i = 0; i < 3; i++) {
 		scene.rule[i] = RULE_MAKE(RULE_SP, 0, 0, 64, i < 2 ? RULE_FLAG_RUNTIME : 0);
@@ -88,17 +75,9 @@ static int setup(void **state)
 /* Walks the stack and then the list. Returns the words. */
 static u32 walk_list(void)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
-	if (runtime_begin())
-		return 0;
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
-		if (walk_step())
-			break;
-	return host.walk.list.words;
+	return take_list();
 }
 
 static void test_list__frames_between_borders(void **state)

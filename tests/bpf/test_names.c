@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names that callers' code has for functions, with a made-up instruction set. */
-#include "tests/bpf/scene.h"
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* Memory of the interpreter: one state, frames, and code with its arrays. */
-#define HEAP	      0x600000000000ull
-#define HEAP_WORDS    4096u
 #define SHARED	      HEAP
 #define STATE	      (HEAP + 0x200)
 #define NODE(n)	      (HEAP + 0x400 + (n)*0x40ull)
@@ -28,16 +26,6 @@
 #define JUMP	      6u
 #define OTHER	      7u
 
-static u64 heap[HEAP_WORDS];
-static struct runtime_config config;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
-
 static void node(u32 number, u32 function, u64 instruction, u64 previous)
 {
 	HEAP_WORD(NODE(number)) = CODE(function);
@@ -53,10 +41,8 @@ static void node(u32 number, u32 function, u64 instruction, u64 previous)
 
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	scene.rule[0] = RULE_MAKE(RULE_SP, 0, 0, 256, RULE_FLAG_RUNTIME);
 	scene.rule[1] = RULE_LAST;
 	WORD(SP + 248) = RETURN(1);
@@ -127,12 +113,9 @@ static int setup(void **state)
 /* words: the caller's, of which the last one is the call. Returns the name of what it called. */
 static u64 name_of(const u32 *words, u32 count)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
 	node(1, CALLER, count, 0);
 	memcpy(heap_word(FIRST(CALLER)), words, count * 4);
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1));
 	host.told_before = CODE(CALLER);
 	host.told = host.told_name = 0;
@@ -263,12 +246,9 @@ static void test_names__of_tail_calls(void **state)
 
 static void test_names__without_a_caller(void **state)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
 	(void)state;
 	HEAP_WORD(NODE(0) + 24) = 0;
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1));
 	host.told = 0;
 	assert_int_equal(runtime_begin(), 0);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes of an interpreter like Perl's, and what its functions are called. */
-#include "tests/bpf/scene.h"
+#define HEAP_WORDS 8192u
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* Memory of the interpreter. */
-#define HEAP		 0x600000000000ull
-#define HEAP_WORDS	 8192u
 #define INTERPRETER	 HEAP
 #define INFO(n)		 (HEAP + 0x100 + (n)*0x40ull)
 #define STATEMENT(n)	 (HEAP + 0x400 + (n)*0x40ull)
@@ -30,17 +29,8 @@
 #define NOWHERE	    (RUNTIME_WORD_BORDER | RUNTIME_BORDER_NOWHERE)
 #define LINE(word)  ((word) >> 32)
 
-static u64 heap[HEAP_WORDS];
-static struct runtime_config config;
 static u64 told_part[3], told_kind;
 static u64 list_clock_step;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
 
 static void tell(u64 code)
 {
@@ -101,10 +91,8 @@ static void put_variable(u32 number, u64 other)
 
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	for (u32 i = 0; i < NATIVE; i++) {
 		scene.rule[i] =
 			RULE_MAKE(RULE_SP, 0, 0, 256, i + 1 < NATIVE ? RULE_FLAG_RUNTIME : 0);
@@ -161,10 +149,7 @@ static int setup(void **state)
 
 static u32 walk_list(void)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2));
 	if (runtime_begin())
 		return host.walk.list.words;

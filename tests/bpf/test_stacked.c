@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames on a stack of values and in traces, and the native frames of a made-up runtime. */
-#include "tests/bpf/scene.h"
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* Memory of the runtime: what states share, a state, values, functions, code, a trace. */
-#define HEAP	    0x600000000000ull
-#define HEAP_WORDS  4096u
 #define SHARED	    HEAP
 #define STATE	    (HEAP + 0x400)
 #define OTHER_STATE (HEAP + 0x500)
@@ -44,16 +42,7 @@
 #define PLACE(word)  ((word) >> 32)
 #define BEHIND(n, i) (FIRST(n) + 4 * (i)) /* so many instructions of function n */
 
-static u64 heap[HEAP_WORDS];
 static u8 made[MADE_BYTES];
-static struct runtime_config config;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
 
 static void heap_u32(u64 address, u32 value)
 {
@@ -124,11 +113,9 @@ static void put_frames(void)
 
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
 	memset(made, 0x90, sizeof(made));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	host.region[3] = (struct host_region){MADE, sizeof(made), made};
 	for (u32 i = 0; i < 3; i++) {
 		scene.rule[i] = RULE_MAKE(RULE_SP, 0, 0, 80, i == 1 ? 0 : RULE_FLAG_RUNTIME);
@@ -190,24 +177,6 @@ static int setup(void **state)
 	host.may_list = true;
 	put_frames();
 	return r;
-}
-
-static void publish_config(void)
-{
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
-}
-
-static u32 take_list(void)
-{
-	if (runtime_begin())
-		return 0;
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
-		if (walk_step())
-			break;
-	return host.walk.list.words;
 }
 
 static u32 walk_list(void)

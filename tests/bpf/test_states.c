@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for the states of a program, and their frames, with a made-up interpreter. */
-#include "tests/bpf/scene.h"
+#define HEAP_WORDS 2048u
+#include "tests/bpf/scene_list.h"
 
 #define SP (scene.reg[REG_RSP])
 
 /* Memory of the interpreter: what states share, states, frames, slots, objects and code. */
-#define HEAP	     0x600000000000ull
-#define HEAP_WORDS   2048u
 #define SHARED	     HEAP
 #define STATE(n)     (HEAP + 0x200 + (n)*0x80ull)
 #define NODE(n)	     (HEAP + 0x800 + (n)*0x40ull)
@@ -34,16 +33,6 @@
 #define BORDER(n)    (RUNTIME_WORD_BORDER | (n))
 #define NOWHERE	     BORDER(RUNTIME_BORDER_NOWHERE)
 #define OFFSET(word) ((word) >> 32)
-
-static u64 heap[HEAP_WORDS];
-static struct runtime_config config;
-
-static u64 *heap_word(u64 address)
-{
-	assert(!(address & 7) && address - HEAP < sizeof(heap));
-	return &heap[(address - HEAP) / 8];
-}
-#define HEAP_WORD(address) (*heap_word(address))
 
 /* A frame of function n, or of other code: 0. */
 static void node(u32 number, u32 function, u64 offset, u32 kind, u64 previous)
@@ -74,10 +63,8 @@ static void put_state(u64 state, u64 frame, u64 handler)
 
 static int setup(void **state)
 {
-	int r = scene_setup(state);
+	int r = scene_list_setup(state);
 
-	memset(heap, 0, sizeof(heap));
-	host.region[2] = (struct host_region){HEAP, sizeof(heap), heap};
 	for (u32 i = 0; i < NATIVE; i++) {
 		scene.rule[i] =
 			RULE_MAKE(RULE_SP, 0, 0, 256, i + 1 < NATIVE ? RULE_FLAG_RUNTIME : 0);
@@ -126,17 +113,9 @@ static int setup(void **state)
 
 static u32 walk_list(void)
 {
-	u32 word = build_words(&host.build, sizeof(config) / 4, 16);
-
-	memcpy(build_at(&host.build, word), &config, sizeof(config));
-	scene.mapping.runtime = word;
+	publish_config();
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3), RETURN(4));
-	if (runtime_begin())
-		return 0;
-	for (u32 i = 0; i <= RECORD_FRAMES_MAX; i++)
-		if (walk_step())
-			break;
-	return host.walk.list.words;
+	return take_list();
 }
 
 /* Three functions in two activations, with other code between them and behind them. */
