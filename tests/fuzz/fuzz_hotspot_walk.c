@@ -2,28 +2,9 @@
 /* Frames and functions of HotSpot, whose config, code and memory are the input. */
 #include <stdint.h>
 
-#include "tests/bpf/host.h"
-
-#define CODE  0x7f0000000000ull
-#define DATA  0x600000000000ull
-#define STACK 0x7ffe00000000ull
+#include "tests/fuzz/frames_input.h"
 
 int LLVMFuzzerTestOneInput(const u8 *input, size_t size);
-
-static u8 code[4096];
-static u64 data[512];
-static u64 stack[256];
-
-/* Takes bytes of the input; behind its end all are 0. */
-static void take(const u8 **input, size_t *size, void *to, size_t bytes)
-{
-	size_t got = *size < bytes ? *size : bytes;
-
-	memset(to, 0, bytes);
-	memcpy(to, *input, got);
-	*input += got;
-	*size -= got;
-}
 
 /* Mostly a word that is an address in one of the regions; the top bits choose. */
 static u64 word(u64 value)
@@ -38,13 +19,6 @@ static u64 word(u64 value)
 	default:
 		return STACK + (value & 0x7f8);
 	}
-}
-
-static void take_words(const u8 **input, size_t *size, u64 *words, size_t count)
-{
-	take(input, size, words, count * 8);
-	for (size_t i = 0; i < count; i++)
-		words[i] = word(words[i]);
 }
 
 /* A config that leads somewhere: offsets are small. */
@@ -86,60 +60,20 @@ static void take_config(const u8 **input, size_t *size, struct runtime_config *c
 
 static void check(void)
 {
-	const struct runtime_list *list = &host.walk.list;
-
-	assert(host.walk.frames <= RECORD_FRAMES_MAX && host.walk.marks <= RECORD_FRAMES_MAX);
-	assert(list->words <= RECORD_RUNTIME_WORDS_MAX && list->result <= RUNTIME_CUT_BUDGET);
+	check_frames();
 	assert(host.walk.hotspot.inlined <= HOTSPOT_INLINED_MAX);
-	for (u32 i = 0; i < list->words; i++) {
-		if (host.word[i] & RUNTIME_WORD_FRAME)
-			i++;
-		else
-			assert(host.word[i] & RUNTIME_WORD_BORDER);
-	}
-}
-
-/* A mapping of code, whose bias makes small addresses of the config those of the data. */
-static void publish(const struct runtime_config *config)
-{
-	struct mapping_entry entries[] = {
-		{.start = DATA, .end = DATA + sizeof(data), .bias = DATA},
-		{.start = CODE, .end = CODE + sizeof(code), .bias = DATA},
-	};
-	const u32 at = build_words(&host.build, sizeof(*config) / 4, 16);
-
-	memcpy(build_at(&host.build, at), config, sizeof(*config));
-	entries[0].runtime = entries[1].runtime = at;
-	host.walk.block = build_block(&host.build, entries, 2);
-	host.walk.mappings = 2;
-	host.walk.multiplier = 0x9e3779b97f4a7c15ull;
 }
 
 int LLVMFuzzerTestOneInput(const u8 *input, size_t size)
 {
 	struct runtime_config config;
 
-	if (!host.build.next)
-		build_init(&host.build);
-	build_reset(&host.build);
-	host.region[0] = (struct host_region){CODE, sizeof(code), code};
-	host.region[1] = (struct host_region){DATA, sizeof(data), data};
-	host.region[2] = (struct host_region){STACK, sizeof(stack), stack};
-	host.executable = CODE;
-	host.executable_end = CODE + sizeof(code);
-	host.may_list = host.cold = true;
+	put_regions();
 	take_config(&input, &size, &config);
-	take_words(&input, &size, data, sizeof(data) / 8);
-	take_words(&input, &size, stack, sizeof(stack) / 8);
-	take(&input, &size, code, sizeof(code));
-	publish(&config);
-	walk_init(&host.walk);
+	take_regions(&input, &size, word);
+	publish(&config, DATA);
+	put_thread();
 	host.walk.hotspot.key = 0;
-	host.walk.deadline = ~0ull;
-	memcpy(host.walk.reg, stack, sizeof(host.walk.reg));
-	memcpy(host.leaf, stack, sizeof(host.leaf));
-	host.walk.reg[REG_RSP] = STACK + (stack[0] & 0x1f8);
-	host.walk.address = CODE + (stack[1] & 0xfff);
 	host_walk();
 	host.walk.list.told = 8;
 	host.walk.reason = WALK_GOES_ON;

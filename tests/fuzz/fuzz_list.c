@@ -2,7 +2,7 @@
 /* The walk over an interpreter's list, whose config and memory are the input. */
 #include <stdint.h>
 
-#include "tests/bpf/host.h"
+#include "tests/fuzz/list_input.h"
 
 #define HEAP  0x600000000000ull
 #define STACK 0x7ffe00000000ull
@@ -12,30 +12,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 static u64 heap[512];
 static u64 stack[64];
 
-/* Takes bytes of the input; behind its end all are 0. */
-static void take(const u8 **data, size_t *size, void *to, size_t bytes)
-{
-	size_t got = *size < bytes ? *size : bytes;
-
-	memset(to, 0, bytes);
-	memcpy(to, *data, got);
-	*data += got;
-	*size -= got;
-}
-
 /* Mostly a word that is an address in one of the two regions; the top bits choose. */
 static u64 word(u64 value)
 {
 	if (value >> 61 == 7)
 		return value;
 	return value >> 63 ? STACK + (value & 0x1f8) : HEAP + (value & 0xff8);
-}
-
-static void take_words(const u8 **data, size_t *size, u64 *words, size_t count)
-{
-	take(data, size, words, count * 8);
-	for (size_t i = 0; i < count; i++)
-		words[i] = word(words[i]);
 }
 
 /* Offsets of words that a state has; those that do not fit stay as they are. */
@@ -111,19 +93,6 @@ static void take_config(const u8 **data, size_t *size, struct runtime_config *co
 	}
 }
 
-static void check_words(void)
-{
-	const struct runtime_list *list = &host.walk.list;
-
-	assert(list->words <= RECORD_RUNTIME_WORDS_MAX && list->result <= RUNTIME_CUT_BUDGET);
-	for (u32 i = 0; i < list->words; i++) {
-		if (host.word[i] & RUNTIME_WORD_FRAME)
-			i++;
-		else
-			assert(host.word[i] & RUNTIME_WORD_BORDER);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct mapping_entry entry = {.start = HEAP, .end = HEAP + 4096, .bias = HEAP};
@@ -136,8 +105,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	host.region[0] = (struct host_region){HEAP, sizeof(heap), heap};
 	host.region[1] = (struct host_region){STACK, sizeof(stack), stack};
 	take_config(&data, &size, &config);
-	take_words(&data, &size, stack, sizeof(stack) / 8);
-	take_words(&data, &size, heap, sizeof(heap) / 8);
+	take_words(&data, &size, stack, sizeof(stack) / 8, word);
+	take_words(&data, &size, heap, sizeof(heap) / 8, word);
 	at = build_words(&host.build, sizeof(config) / 4, 16);
 	memcpy(build_at(&host.build, at), &config, sizeof(config));
 	entry.runtime = at;

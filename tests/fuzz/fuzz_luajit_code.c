@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/told_event.h"
 #include "worker/runtime/luajit.h"
 #include "worker/runtime/luajit_layout.h"
-#include "worker/runtime/told.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,24 +42,16 @@ static void find_names(const struct told *told, uint64_t named)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct runtime_setup setup = {.handler = &luajit_handler};
-	struct event_code event = {.code = 0};
+	struct event_code event;
 	struct told told;
 
-	if (size < 2 || size - 2 > sizeof(event))
+	if (size < 2)
 		return 0;
 	if (luajit_layout_find(&builds[data[0] % 4], &setup.layout.luajit) < 0)
 		abort();
-	memcpy(&event, data + 2, size - 2);
-	if (told_read(&setup, NULL, &event, &told) < 0)
+	if (!told_event_read(&setup, data + 2, size - 2, &event, &told))
 		return 0;
-	if (!memchr(told.code.name, 0, sizeof(told.code.name)) ||
-	    !memchr(told.code.file, 0, sizeof(told.code.file)) ||
-	    told.lines.size > sizeof(told.table))
-		abort();
 	find_names(&told, event.named);
-	for (uint32_t i = 0; i < 8; i++)
-		if (told.handler->find_line(&told.lines, 4u * data[1] + i) > INT32_MAX)
-			abort();
-	told.handler->find_line(&told.lines, UINT32_MAX);
+	told_event_find_lines(&told, 4u * data[1], 1, INT32_MAX);
 	return 0;
 }
