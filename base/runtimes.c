@@ -37,11 +37,14 @@ static bool begins_with(const char *text, const char *words, bool whole)
 	return false;
 }
 
-bool runtime_is_own_file(uint32_t runtime, const char *name)
+bool runtime_is_own_file(uint32_t runtime, const char *path)
 {
 	const struct runtime_row *row = runtime_row(runtime);
+	const char *slash = strrchr(path, '/');
 
-	return row && begins_with(name, row->files, true);
+	if (slash)
+		path = slash + 1;
+	return row && begins_with(path, row->files, true);
 }
 
 bool runtime_is_own_function(uint32_t runtime, const char *name)

@@ -25,8 +25,8 @@ struct runtime_row {
 /* Returns the row of an enum runtime, or NULL: RUNTIME_NONE or an unknown number. */
 const struct runtime_row *runtime_row(uint32_t runtime);
 
-/* Returns whether a file of that name, without folders, is the runtime and nothing else. */
-bool runtime_is_own_file(uint32_t runtime, const char *name);
+/* Returns whether a file is, by its name, the runtime and nothing else. */
+bool runtime_is_own_file(uint32_t runtime, const char *path);
 /* Returns whether a function of that name is the runtime's, in a file that holds others, too. */
 bool runtime_is_own_function(uint32_t runtime, const char *name);
 

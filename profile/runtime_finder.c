@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/runtimes.h"
@@ -17,11 +16,8 @@ static bool is_user(const struct profile_object *object)
 /* Returns whether an object holds a runtime beside functions of its own. */
 static bool is_host(const struct profile *profile, const struct profile_object *object)
 {
-	const char *name = profile_string_get(profile, object->name), *slash = strrchr(name, '/');
-
-	if (slash)
-		name = slash + 1;
-	return object->runtime && !runtime_is_own_file(object->runtime, name);
+	return object->runtime &&
+	       !runtime_is_own_file(object->runtime, profile_string_get(profile, object->name));
 }
 
 static bool has_own_function(const struct profile *profile, const struct profile_location *location,

@@ -359,6 +359,8 @@ static void test_runtime__own_files_and_functions(void **state)
 		{RUNTIME_HOTSPOT, "libjvm.so", true},
 		{RUNTIME_PHP, "php-fpm8.2", true},
 		{RUNTIME_PYPY, "libpypy3.9-c.so", true},
+		{RUNTIME_PYPY, "/usr/lib/libpypy3.9-c.so", true},
+		{RUNTIME_CPYTHON, "/usr/lib/python3/uwsgi", false},
 	};
 
 	(void)state;

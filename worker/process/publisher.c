@@ -115,15 +115,6 @@ struct makers {
 	bool own_may_come;	       /* the same, of one that is named as such a runtime */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash)
-		return slash + 1;
-	return path;
-}
-
 /* Returns whether an object that is not ready may have a rule for code in memory of one process. */
 static bool own_may_come(const struct mappings *mappings)
 {
@@ -131,7 +122,7 @@ static bool own_may_come(const struct mappings *mappings)
 		const struct object *object = mappings->open[i].object;
 
 		if (object && object->state < OBJECT_READY && object->name &&
-		    runtime_is_own_file(RUNTIME_RUBY, base_name(object->name)))
+		    runtime_is_own_file(RUNTIME_RUBY, object->name))
 			return true;
 	}
 	return false;

@@ -261,15 +261,6 @@ static bool is_list_cut(const struct record *head)
 	       head->runtime == RUNTIME_CUT_BUDGET;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash)
-		return slash + 1;
-	return path;
-}
-
 static bool is_of_loop(const struct scripts *scripts, const struct mapping *mapping, u64 frame)
 {
 	if (mapping && mapping->is_shared && scripts->owner)
@@ -307,7 +298,7 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 		return scripts->makes_code;
 	return mapping->object == scripts->owner && scripts->runtime != RUNTIME_HOTSPOT &&
 	       scripts->runtime != RUNTIME_NODE && language_of_runtime(mapping->object->runtime) &&
-	       runtime_is_own_file(mapping->object->runtime, base_name(mapping->object->name));
+	       runtime_is_own_file(mapping->object->runtime, mapping->object->name);
 }
 
 /*
