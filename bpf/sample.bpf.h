@@ -346,12 +346,21 @@ INLINE void stack_and_list(struct scratch *scratch)
 	}
 }
 
+/* Returns the number of words behind the record's head so far. */
+INLINE u64 words_so_far(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+
+	return (u64)scratch->sample.record.kernel_frames + walk->frames + walk->list.words +
+	       walk->context_words + walk->label_words;
+}
+
 /* Stores the context behind all other words. */
 INLINE int context_store(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
 	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + walk->list.words;
+	u64 at = words_so_far(scratch);
 
 	if (!record)
 		return 0;
@@ -397,8 +406,7 @@ GLOBAL int store_label(u32 number)
 		return 0;
 	struct walk *walk = &scratch->walk;
 	const struct walk_label *label = &walk->label[number & (GO_LABELS_MAX - 1)];
-	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + walk->list.words +
-		 walk->context_words + walk->label_words;
+	u64 at = words_so_far(scratch);
 
 	at = BOUND(at, RECORD_WORDS_MAX - GO_LABEL_WORDS + 1);
 	u64 *words = (u64 *)(record + 1) + at;
@@ -429,8 +437,7 @@ GLOBAL int labels_part(void)
 		return 0;
 	go_find_labels();
 	if (walk->labels >= LABELS_CUT) {
-		u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames +
-			 walk->list.words + walk->context_words;
+		u64 at = words_so_far(scratch);
 
 		((u64 *)(record + 1))[BOUND(at, RECORD_WORDS_MAX)] = walk->goroutine;
 		walk->label_words = 1;
@@ -512,9 +519,7 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 {
 	struct walk *walk = &scratch->walk;
 	const struct record *head = &scratch->sample.record;
-	u64 bytes =
-		sizeof(*record) + 8 * ((u64)head->kernel_frames + walk->frames + walk->list.words +
-				       walk->context_words + walk->label_words);
+	u64 bytes = sizeof(*record) + 8 * words_so_far(scratch);
 
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
