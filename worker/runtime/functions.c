@@ -384,9 +384,7 @@ static bool is_of_function(const struct function_text *text)
 /* Returns what a place has beside the number. */
 static uint32_t line_or_instruction(const struct entry *entry, uint32_t instruction)
 {
-	const bool is_compiled = entry->text && is_of_function(entry->text);
-
-	if (entry->text && !is_compiled)
+	if (entry->text && !is_of_function(entry->text))
 		return find_line(entry, instruction);
 	if (instruction > INSTRUCTION_MAX)
 		instruction = INSTRUCTION_MAX;

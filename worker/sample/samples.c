@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/sample/go_label.h"
 #include "worker/sample/samples.h"
 
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "profile/profile.h"
 #include "worker/sample/cgroups.h"
 #include "worker/sample/comm.h"
+#include "worker/sample/go_label.h"
 #include "worker/sample/stack.h"
 
 _Static_assert(ABI_MAX_CPUS <= PROFILE_CPUS_MAX, "a sample has room for its CPU");

@@ -211,6 +211,7 @@ struct scripts {
 	const struct object *owner; /* the interpreter; a process may have several */
 	uint32_t runtime;	    /* enum runtime */
 	bool hides;		    /* the interpreter's own frames */
+	bool on_stack;		    /* functions have frames of their own: HotSpot, V8 */
 	bool by_loop;	      /* each frame of the loop has one function: runtime_setup.loop */
 	bool by_group;	      /* each one has a group: runtime_setup.has_groups */
 	bool may_idle;	      /* groups may lack their loop: activations_drop_idle() */
@@ -296,8 +297,8 @@ static bool is_hidden(const struct scripts *scripts, const struct mapping *mappi
 		return true;
 	if (mapping->object->anonymous)
 		return scripts->makes_code;
-	return mapping->object == scripts->owner && scripts->runtime != RUNTIME_HOTSPOT &&
-	       scripts->runtime != RUNTIME_NODE && language_of_runtime(mapping->object->runtime) &&
+	return mapping->object == scripts->owner && !scripts->on_stack &&
+	       language_of_runtime(mapping->object->runtime) &&
 	       runtime_is_own_file(mapping->object->runtime, mapping->object->name);
 }
 
@@ -312,8 +313,7 @@ static bool is_of_function(const struct scripts *scripts, const struct mapping *
 		return false;
 	if (scripts->runtime == RUNTIME_HOTSPOT && !mapping->object->anonymous)
 		return false;
-	return (scripts->runtime == RUNTIME_HOTSPOT || scripts->runtime == RUNTIME_NODE) &&
-	       !runtime_words_end(&scripts->words) &&
+	return scripts->on_stack && !runtime_words_end(&scripts->words) &&
 	       runtime_words_border(&scripts->words) == number;
 }
 
@@ -372,6 +372,7 @@ static void scripts_init(struct scripts *scripts, struct stack *stack,
 	} else {
 		scripts->runtime = any_runtime(process);
 	}
+	scripts->on_stack = scripts->runtime == RUNTIME_HOTSPOT || scripts->runtime == RUNTIME_NODE;
 	if (scripts->by_group) {
 		count = tie_groups(stack, scripts, process, head, frames);
 		words = stack->words;
