@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What walks over a runtime's functions take from an input, and what holds of their words. */
+/* Input of fuzzers of walks over a runtime's functions, and a check of the words that come out. */
 #ifndef KEYHOLE_TESTS_FUZZ_LIST_INPUT_H
 #define KEYHOLE_TESTS_FUZZ_LIST_INPUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of any event about code that a runtime reads. Aborts where it does not. */
+/* Reads an event about code as the worker does, and aborts where a promise does not hold. */
 #ifndef KEYHOLE_TESTS_FUZZ_TOLD_EVENT_H
 #define KEYHOLE_TESTS_FUZZ_TOLD_EVENT_H
 
