@@ -242,7 +242,10 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 	assert_int_equal(summary.limit[LIMIT_listings], 0);
 }
 
-/* Each waiting process counts once, however often somebody looks at it. */
+/*
+ * Each waiting process counts once, however often somebody looks at it: the last ten wait to be
+ * listed again, and the others, whose gap is over, to be listed once more.
+ */
 static void test_process__listings_put_off_are_counted_once(void **state)
 {
 	struct rig *rig = *state;
@@ -267,7 +270,7 @@ static void test_process__listings_put_off_are_counted_once(void **state)
 		fake_target_answer(&rig->fake);
 	}
 	session_summary(rig->session, &summary);
-	assert_int_equal(summary.limit[LIMIT_listings], 10);
+	assert_int_equal(summary.limit[LIMIT_listings], processes);
 }
 
 static void test_process__losses_make_all_doubtful(void **state)

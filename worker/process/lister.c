@@ -133,6 +133,8 @@ static void widen_gap(struct process *process, uint64_t now)
 {
 	if (process->relist_gap == 0)
 		process->relist_gap = RELIST_GAP_FIRST;
+	else if (process->relist_gap < RELIST_GAP_SECOND)
+		process->relist_gap = RELIST_GAP_SECOND;
 	else
 		process->relist_gap *= 2;
 	if (process->relist_gap > RELIST_GAP_MAX)

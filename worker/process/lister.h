@@ -21,9 +21,14 @@ struct tracker_parts;
 #ifndef TRACKER_RELISTS_PER_SECOND
 #define TRACKER_RELISTS_PER_SECOND 200 /* of all processes */
 #endif
-#define RELIST_GAP_FIRST (100 * NS_PER_MS) /* between two listings of a process; then doubled */
-#define RELIST_GAP_MAX	 (5 * NS_PER_SECOND)
-#define CHECKS_A_SECOND	 100 /* of lister_look_for_ended() */
+/*
+ * Gaps between two listings of a process: the first is short, as a loader maps libraries one after
+ * the other; the second is doubled from then on.
+ */
+#define RELIST_GAP_FIRST  (10 * NS_PER_MS)
+#define RELIST_GAP_SECOND (100 * NS_PER_MS)
+#define RELIST_GAP_MAX	  (5 * NS_PER_SECOND)
+#define CHECKS_A_SECOND	  100 /* of lister_look_for_ended() */
 
 #define LISTINGS_AT_ONCE 16 /* from when on processes that were found have to wait */
 
