@@ -321,6 +321,19 @@ INLINE void note_kept(const struct record *record, u32 reason)
 		known->unkept = reason == REASON_cut_not_ready;
 }
 
+/*
+ * Returns the reason that a record gives. A kept sample has only a part of the stack, and not all
+ * of the calls in it: its walk lacks what lay behind because the process was not ready.
+ */
+INLINE u32 reason_told(const struct scratch *scratch, u32 reason)
+{
+	if (!scratch->kept)
+		return reason;
+	if (reason == REASON_cut_read || reason == REASON_cut_not_a_call)
+		return REASON_cut_not_ready;
+	return reason;
+}
+
 /* Returns whether the sample, whose process is not ready, waits from now on. */
 INLINE int keeps(struct scratch *scratch, u64 now)
 {

@@ -914,7 +914,7 @@ GLOBAL int end_sample(u32 reason, u64 began)
 	if (!count || !record)
 		return 0;
 	if (reason != REASON_cut_not_ready || !keeps(scratch, began)) {
-		commit(scratch, record, count, reason);
+		commit(scratch, record, count, reason_told(scratch, reason));
 		if (scratch->kept || scratch->unkept)
 			note_kept(&scratch->sample.record, reason);
 		if (scratch->kept)
