@@ -318,7 +318,10 @@ static int receive_from_loader(struct broker *broker)
 	return -EPROTO;
 }
 
-/* Serves the worker until the worker or the loader is gone (-EPIPE). */
+/*
+ * Serves the worker until the worker or the loader is gone (-EPIPE). A request that came before the
+ * loader went is served as well: the worker counts it, and the audit stream holds it.
+ */
 static int serve(struct broker *broker)
 {
 	struct pollfd fds[] = {{.fd = broker->worker.fd, .events = POLLIN},
@@ -329,11 +332,11 @@ static int serve(struct broker *broker)
 	while (r == 0) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		r = receive_from_loader(broker);
-		if (r == 0)
-			r = channel_receive(&broker->worker, &message);
+		r = channel_receive(&broker->worker, &message);
 		if (r == 1)
 			r = on_request(broker, &message);
+		if (r == 0)
+			r = receive_from_loader(broker);
 	}
 	return r;
 }
