@@ -298,6 +298,28 @@ static void test_keep__walk_begins_late(void **state)
 	assert_in_range(scratch->late, walk_budget_ns, walk_extension_ns);
 }
 
+/* A copy has not all of the stack: the walk of a kept sample may end in front of what is missing. */
+static void test_keep__lacks_stack_because_it_waited(void **state)
+{
+	const u32 reasons[] = {REASON_cut_read, REASON_cut_not_a_call};
+	struct scratch *scratch = &sampler.scratch;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		tick();
+		publish(PID, sampler.generation.number);
+		assert_int_equal(take_kept(scratch, sampler.now), 1);
+		assert_int_equal(end_sample(reasons[i], sampler.now), 0);
+		assert_int_equal(sampler.counters.reason[reasons[i]], 0);
+		assert_int_equal(sampler.counters.reason[REASON_cut_not_ready], 2 * (i + 1));
+		assert_int_equal(sampler.generation.unkept, 0);
+		scratch->kept = 0;
+		assert_int_equal(reason_told(scratch, reasons[i]), reasons[i]);
+		memset(&sampler.processes, 0, sizeof(sampler.processes));
+	}
+	assert_int_equal(first_record()->reason, REASON_cut_not_ready);
+}
+
 static void test_keep__ring_full(void **state)
 {
 	(void)state;
@@ -328,6 +350,7 @@ int main(void)
 		TEST(no_more_at_the_end),
 		TEST(begins_above_an_unreadable_page),
 		TEST(walk_begins_late),
+		TEST(lacks_stack_because_it_waited),
 		TEST(ring_full),
 	};
 
