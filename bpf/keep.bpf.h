@@ -322,8 +322,8 @@ INLINE void note_kept(const struct record *record, u32 reason)
 }
 
 /*
- * Returns the reason that a record gives. A kept sample has only a part of the stack, and not all
- * of the calls in it: its walk lacks what lay behind because the process was not ready.
+ * Returns the reason that a record gives. A kept sample has a part of the stack and some of its
+ * calls. The walk lacks the rest because the process was not ready.
  */
 INLINE u32 reason_told(const struct scratch *scratch, u32 reason)
 {

@@ -298,7 +298,7 @@ static void test_keep__walk_begins_late(void **state)
 	assert_in_range(scratch->late, walk_budget_ns, walk_extension_ns);
 }
 
-/* A copy has not all of the stack: the walk of a kept sample may end in front of what is missing. */
+/* A copy has not all of the stack: the walk of a kept sample may end where the copy ends. */
 static void test_keep__lacks_stack_because_it_waited(void **state)
 {
 	const u32 reasons[] = {REASON_cut_read, REASON_cut_not_a_call};

@@ -243,8 +243,8 @@ static void test_process__unknown_address_is_listed_with_growing_gaps(void **sta
 }
 
 /*
- * Each waiting process counts once, however often somebody looks at it: the last ten wait to be
- * listed again, and the others, whose gap is over, to be listed once more.
+ * Each waiting process counts once, however often somebody looks at it. The last ten wait to be
+ * listed again. The gap of the others is over, and they wait to be listed once more.
  */
 static void test_process__listings_put_off_are_counted_once(void **state)
 {

@@ -22,8 +22,8 @@ struct tracker_parts;
 #define TRACKER_RELISTS_PER_SECOND 200 /* of all processes */
 #endif
 /*
- * Gaps between two listings of a process: the first is short, as a loader maps libraries one after
- * the other; the second is doubled from then on.
+ * Gaps between two listings of a process. The first is short: a loader maps libraries one after the
+ * other. The second is doubled from then on.
  */
 #define RELIST_GAP_FIRST  (10 * NS_PER_MS)
 #define RELIST_GAP_SECOND (100 * NS_PER_MS)
