@@ -297,7 +297,7 @@ static void test_hotspot__leaves(void **state)
 		 false},
 		{"\x89\x84\x24\x00\xc0\xfe\xff\x55", "\x48\x83\xec\x20\x90\x90\x90\x90", 8, 2,
 		 true},
-		{"\x00\xc0\xfe\xff\x55\x48\x83\xec\x20" + 1, "\x90\x90\x90\x90\x90\x90\x90\x90", 12,
+		{"\xc0\xfe\xff\x55\x48\x83\xec\x20", "\x90\x90\x90\x90\x90\x90\x90\x90", 12,
 		 COMPILED_WORDS, true},
 		{"\x90\x90\x90\x90\x48\x83\xc4\x20", "\x5d\xc3\x90\x90\x90\x90\x90\x90", 0x40, 2,
 		 true},
@@ -323,6 +323,7 @@ static void test_hotspot__leaves(void **state)
 		}
 		assert_int_not_equal(walk(), 0);
 		EXPECT_ALL;
+		assert_int_equal(scene_teardown(state), 0);
 		assert_int_equal(setup(state), 0);
 		SP = SCENE_STACK + 0x4000;
 	}
@@ -392,6 +393,7 @@ static void test_hotspot__numbers(void **state)
 	for (u32 excluded = 0; excluded < 2; excluded++) {
 		const u32 low = (1000u & 63) + 192, high = (1000 - low) >> 6;
 
+		assert_int_equal(scene_teardown(state), 0);
 		assert_int_equal(setup(state), 0);
 		scene.pc = PC;
 		put_compiled(SP);
@@ -522,6 +524,7 @@ static void test_hotspot__fields_outside(void **state)
 		*fields[i] = 64;
 		assert_int_equal(walk(), 0);
 		assert_int_equal(host.walk.hotspot.is_known, HOTSPOT_NONE);
+		assert_int_equal(scene_teardown(state), 0);
 		assert_int_equal(setup(state), 0);
 	}
 	config.hotspot.head_bytes = config.hotspot.constant_bytes = RUNTIME_HEAD_BYTES + 8;
