@@ -203,9 +203,10 @@ INLINE enum sent send_event(struct scratch *scratch, u64 code, u64 fingerprint, 
 }
 
 /* Returns a mark of code that a worker was told of, never 0. */
-INLINE u64 code_mark(u64 family, u64 code, u64 fingerprint)
+INLINE u64 code_mark(const struct scratch *scratch, u64 code, u64 fingerprint)
 {
-	u64 turn = (u64)worker_epoch << 32 | (u32)(bpf_ktime_get_ns() >> TOLD_CODE_FOR_BITS);
+	u64 family = scratch->sample.family, time = scratch->sample.record.time;
+	u64 turn = (u64)worker_epoch << 32 | (u32)(time >> TOLD_CODE_FOR_BITS);
 	u64 mark = ((family * TOLD_FACTOR ^ code) + fingerprint) * TOLD_FACTOR + turn;
 
 	return mark * TOLD_FACTOR | 1;
@@ -262,11 +263,18 @@ GLOBAL int is_told(u64 code, u64 fingerprint)
 
 	if (!scratch)
 		return 1;
-	u64 mark = code_mark(scratch->sample.family, code, fingerprint);
+	u64 mark = code_mark(scratch, code, fingerprint);
+	u64 *near = &scratch->told[mark >> 8 & (TOLD_NEAR - 1)];
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
+
+	if (*near == mark)
+		return 1;
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
 
-	return !told || *told == mark;
+	if (told && *told != mark)
+		return 0;
+	*near = mark;
+	return 1;
 }
 
 /*
@@ -281,7 +289,7 @@ GLOBAL int tell_code(u64 code, u64 fingerprint)
 	if (!scratch)
 		return 0;
 	struct runtime_list *list = &scratch->walk.list;
-	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint), page;
+	u64 mark = code_mark(scratch, code, fingerprint), page;
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
 	enum sent sent;
@@ -334,7 +342,7 @@ GLOBAL int tell_inlined(u64 code, u64 fingerprint)
 
 	if (!scratch || !scratch->walk.list.told || events_half_full())
 		return 0;
-	u64 family = scratch->sample.family, mark = code_mark(family, code, fingerprint);
+	u64 family = scratch->sample.family, mark = code_mark(scratch, code, fingerprint);
 	u32 place = mark >> (64 - TOLD_CODE_BITS);
 	u64 *told = bpf_map_lookup_elem(&told_code, &place);
 

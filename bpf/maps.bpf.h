@@ -106,6 +106,7 @@ struct {
 
 /* Code of runtimes that the worker was told of: a mark of it, where the mark's hash says. */
 #define TOLD_CODE_BITS 14
+#define TOLD_NEAR      64u /* marks that a CPU keeps at hand */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << TOLD_CODE_BITS);
@@ -261,9 +262,11 @@ struct scratch {
 	u64 deep_address; /* of this interpreter's code */
 	u32 deep_runtime; /* where its config is */
 	u32 deep_left;	  /* further samples that take its list first */
-	struct walk walk;
+	u64 drained;	  /* position up to which the worker had read, at the last look */
 	struct sample sample;
-	u64 names_until; /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
+	struct walk walk;
+	u64 told[TOLD_NEAR]; /* marks that told_code had, at places made from the mark */
+	u64 names_until;     /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
 	u64 name[EVENT_NAME_WORDS];
 };
 struct {

@@ -502,14 +502,20 @@ INLINE int reserve(struct scratch *scratch, u32 cpu)
 {
 	u32 zero = 0;
 	u64 at = scratch->head & (ring_bytes - 1);
+
+	if (at > ring_bytes - RECORD_BYTES_MAX)
+		scratch->head += ring_bytes - at;
+	scratch->waited_for = 0;
+	/* mostly: the tail is in another page, and only rises */
+	if (scratch->head + RECORD_BYTES_MAX - scratch->drained <= ring_bytes / 2)
+		return 1;
 	struct ring_tails *tail = bpf_map_lookup_elem(&tails, &zero);
 
 	if (!tail)
 		return 0;
-	if (at > ring_bytes - RECORD_BYTES_MAX)
-		scratch->head += ring_bytes - at;
 	u64 read = *(volatile u64 *)&tail->tail[BOUND((u64)cpu, ABI_MAX_CPUS)];
 
+	scratch->drained = read;
 	scratch->waited_for = scratch->head - read > ring_bytes / 2;
 	return scratch->head + RECORD_BYTES_MAX - read <= ring_bytes;
 }
@@ -637,8 +643,10 @@ GLOBAL int begin_sample(void)
 	if (!scratch || !count)
 		return 0;
 	scratch->cpu = bpf_get_smp_processor_id();
-	if (scratch->epoch != epoch)
+	if (scratch->epoch != epoch) {
 		scratch->head = RING_START(epoch);
+		scratch->drained = 0;
+	}
 	scratch->epoch = epoch;
 	if (reserve(scratch, scratch->cpu))
 		return 1;

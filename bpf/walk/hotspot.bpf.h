@@ -134,6 +134,34 @@ GLOBAL u32 hotspot_number(void)
 	return sum;
 }
 
+/* Takes the place that an earlier leaf near this one was at. Returns whether this leaf is there. */
+INLINE int hotspot_recall_place(struct walk *walk)
+{
+	struct hotspot *hotspot = &walk->hotspot;
+	const struct hotspot_blob *known = hotspot_entry(walk, hotspot->pc - 1);
+
+	if (known->blob != hotspot->blob || !known->scope ||
+	    hotspot->offset - known->found_before - 1 >= known->found - known->found_before)
+		return 0;
+	hotspot->scope = known->scope;
+	hotspot->found = known->found;
+	hotspot->does = HOTSPOT_LEAF;
+	return 1;
+}
+
+/* Remembers the place that was found for a leaf, unless it is behind the last one. */
+INLINE void hotspot_remember_place(struct walk *walk)
+{
+	const struct hotspot *hotspot = &walk->hotspot;
+	struct hotspot_blob *known = hotspot_entry(walk, hotspot->pc - 1);
+
+	if (known->blob != hotspot->blob)
+		return;
+	known->scope = hotspot->scope;
+	known->found = hotspot->found;
+	known->found_before = hotspot->found_before;
+}
+
 /* Begins to look for the functions at a place in compiled code. */
 GLOBAL int hotspot_begin_place(u64 blob)
 {
@@ -149,13 +177,15 @@ GLOBAL int hotspot_begin_place(u64 blob)
 	hotspot->found = hotspot->found_before = 0;
 	/* an event has no bytes of an earlier walk */
 	__builtin_memset(walk->window, 0, HOTSPOT_INLINED_MAX * 16);
-	if (hotspot_take_blob(blob))
+	if (hotspot_take_blob(hotspot->pc - 1) || hotspot->blob != blob)
+		return 0;
+	hotspot->offset = hotspot->pc - hotspot->begin;
+	if (hotspot->is_leaf && hotspot_recall_place(walk))
 		return 0;
 	hotspot->scopes = hotspot_part(blob, config->scopes.at, config->scopes.base);
 	hotspot->functions = hotspot_part(blob, config->functions.at, config->functions.base);
 	hotspot->places = hotspot_part(blob, config->places.at, config->places.base);
 	end = hotspot_part(blob, config->places_end.at, config->places_end.base);
-	hotspot->offset = hotspot->pc - hotspot->begin;
 	hotspot->low = 0;
 	hotspot->high = 0;
 	if (end - hotspot->places < HOTSPOT_PLACES_MAX * HOTSPOT_PLACE_BYTES)
@@ -187,8 +217,12 @@ GLOBAL int hotspot_note_inlined(u64 method, u32 instruction)
 }
 
 /* Goes on with the place that was found, or with none: native code has no places. */
-INLINE void hotspot_end_search(struct hotspot *hotspot)
+INLINE void hotspot_end_search(struct walk *walk)
 {
+	struct hotspot *hotspot = &walk->hotspot;
+
+	if (hotspot->is_leaf)
+		hotspot_remember_place(walk);
 	if (!hotspot->scope) {
 		hotspot->scope = hotspot->before;
 		hotspot->found = hotspot->found_before;
@@ -214,7 +248,7 @@ INLINE void hotspot_search(struct walk *walk)
 	u32 middle = hotspot->low + ((hotspot->high - hotspot->low) >> 1), scope, offset;
 
 	if (hotspot->low >= hotspot->high) {
-		hotspot_end_search(hotspot);
+		hotspot_end_search(walk);
 		return;
 	}
 	if (runtime_read_word(hotspot->places + middle * (u64)HOTSPOT_PLACE_BYTES)) {
@@ -303,7 +337,7 @@ GLOBAL int hotspot_take_mark(void)
 		return 1;
 	struct hotspot *hotspot = &walk->hotspot;
 	u64 number = BOUND((u64)hotspot->next, RECORD_FRAMES_MAX);
-	u64 code = walk->mark[number] & MARK_ADDRESS, place = hotspot->place[number];
+	u64 code = walk->mark[number] & MARK_ADDRESS, place = walk->place[number];
 	u64 frame = walk->mark[number] >> MARK_FRAME_SHIFT, second = (u32)place;
 
 	if (hotspot->next >= walk->marks)
@@ -348,7 +382,7 @@ GLOBAL int hotspot_take_leaf(void)
 
 	hotspot->pc = hotspot->begin + hotspot->found;
 	hotspot->is_leaf = 0;
-	hotspot->does = hotspot->scope ? HOTSPOT_SCOPE : HOTSPOT_SEARCH;
+	hotspot->does = HOTSPOT_PLACE;
 	if (walk_told(walk, hotspot->pc, hotspot->fingerprint))
 		hotspot->does = HOTSPOT_NEXT;
 	if (hotspot_store(walk, hotspot->pc & MARK_ADDRESS, hotspot->fingerprint, 0))

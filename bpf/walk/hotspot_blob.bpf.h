@@ -260,6 +260,95 @@ INLINE void hotspot_set_kind(struct walk *walk)
 	hotspot->kind = hotspot->kind_named;
 }
 
+#define HOTSPOT_SEEN_WORDS 8u /* from the head of the blob's block on */
+
+/*
+ * Returns a number of what tells a blob from another one at its address, or 0. The head of its
+ * block says that the block is in use.
+ */
+GLOBAL u64 hotspot_seen(u64 blob)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	u64 seen = 0;
+
+	if (runtime_read(HOTSPOT_SEEN_WORDS * 8, blob - list->config.hotspot.block_bytes))
+		return 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < HOTSPOT_SEEN_WORDS; i++)
+		seen = runtime_mix(seen, list->memory[i]);
+	return seen | 1;
+}
+
+INLINE struct hotspot_blob *hotspot_entry(struct walk *walk, u64 address)
+{
+	u32 place =
+		(u32)(address >> HOTSPOT_GRANULE_BITS) * 0x9e3779b1u >> (32 - HOTSPOT_BLOB_BITS);
+
+	return &walk->blob[place];
+}
+
+/* Returns whether a blob that walks have met is still there. */
+INLINE int hotspot_is_still(struct walk *walk, struct hotspot_blob *known)
+{
+	u64 now = walk->looked;
+
+	if (now - known->trusted_at < HOTSPOT_TRUST_NS)
+		return 1;
+	if (known->seen != hotspot_seen(known->blob))
+		return 0;
+	if (known->kind == HOTSPOT_COMPILED &&
+	    hotspot_pointer(walk, known->blob + walk->list.config.hotspot.method) != known->method)
+		return 0;
+	known->trusted_at = now;
+	return 1;
+}
+
+/* Takes the blob of an address that walks have met there. Returns 0 when it is there still. */
+INLINE int hotspot_recall(struct walk *walk, u64 address)
+{
+	struct hotspot *hotspot = &walk->hotspot;
+	struct hotspot_blob *known = hotspot_entry(walk, address);
+
+	if (address - known->blob >= known->size || known->key != hotspot->key ||
+	    !hotspot_is_still(walk, known))
+		return 1;
+	hotspot->blob = known->blob;
+	hotspot->begin = known->begin;
+	hotspot->method = known->method;
+	hotspot->name = known->name;
+	hotspot->own = known->own;
+	hotspot->size = known->size;
+	hotspot->frame = known->frame;
+	hotspot->complete = known->complete;
+	hotspot->kind = known->kind;
+	return 0;
+}
+
+/* Remembers the blob that was met last, for an address in it. */
+INLINE void hotspot_remember(struct walk *walk, u64 address)
+{
+	const struct hotspot *hotspot = &walk->hotspot;
+	struct hotspot_blob *known = hotspot_entry(walk, address);
+
+	known->key = hotspot->key;
+	known->seen = hotspot_seen(hotspot->blob);
+	known->size = known->seen ? hotspot->size : 0;
+	known->trusted_at = walk->looked;
+	known->blob = hotspot->blob;
+	known->begin = hotspot->begin;
+	known->method = hotspot->method;
+	known->name = hotspot->name;
+	known->own = hotspot->own;
+	known->frame = hotspot->frame;
+	known->complete = hotspot->complete;
+	known->kind = hotspot->kind;
+	known->scope = 0;
+}
+
 /* Reads the blob that has an address into walk->hotspot. Returns 0 when there is one. */
 GLOBAL int hotspot_take_blob(u64 address)
 {
@@ -272,7 +361,7 @@ GLOBAL int hotspot_take_blob(u64 address)
 	const struct runtime_hotspot *config = &list->config.hotspot;
 	u64 blob;
 
-	if (address - hotspot->blob < hotspot->size)
+	if (address - hotspot->blob < hotspot->size || !hotspot_recall(walk, address))
 		return 0;
 	blob = hotspot_find(address);
 	hotspot->size = 0;
@@ -290,7 +379,10 @@ GLOBAL int hotspot_take_blob(u64 address)
 	hotspot->begin = runtime_u64(list, config->code.at);
 	if (config->code.base == HOTSPOT_OFFSET)
 		hotspot->begin = blob + runtime_u32(list, config->code.at);
-	return address - blob >= hotspot->size;
+	if (address - blob >= hotspot->size)
+		return 1;
+	hotspot_remember(walk, address);
+	return 0;
 }
 
 #endif

@@ -202,7 +202,7 @@ INLINE void hotspot_note(struct walk *walk, u64 code, u64 place)
 	u64 at = BOUND((u64)walk->marks, RECORD_FRAMES_MAX), frame = walk->frames - 1;
 
 	walk->mark[at] = (code & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
-	walk->hotspot.place[at] = place;
+	walk->place[at] = place;
 	walk->marks = at + 1;
 }
 
@@ -251,7 +251,8 @@ GLOBAL int hotspot_rule(void)
 	u64 inside = walk->address - !walk->exact;
 
 	hotspot->is_interpreted = 0;
-	if (table_find_mapping(inside) || !walk->mapping_runtime || !hotspot_is_there())
+	if (hotspot->is_known == HOTSPOT_NONE || !walk_is_mapped(walk, inside) ||
+	    !walk->mapping_runtime || !hotspot_is_there())
 		return 0;
 	if (inside - hotspot->code < hotspot->code_bytes) {
 		hotspot->is_interpreted = 1;

@@ -60,21 +60,29 @@ GLOBAL u64 runtime_mark_of(u64 address)
 
 /*
  * Copies the config that begins at a word, with the bias of its object. Any structure that begins
- * with a root will do. Returns 0 when there is one.
+ * with a root will do. So will the copy of an earlier walk, if the process has the same version of
+ * its mappings. Returns 0 when there is one.
  */
 GLOBAL int runtime_copy_config(u32 word, u64 bias)
 {
 	struct walk *walk = walk_state();
-	struct segment *segment = word ? walk_segment(word) : NULL;
+	struct segment *segment;
 
-	if (!walk || !segment)
+	if (!walk || !word)
+		return 1;
+	walk->list.bias = bias;
+	if (walk->list.config_word == word && walk->list.config_seed == walk->seed)
+		return 0;
+	segment = walk_segment(word);
+	if (!segment)
 		return 1;
 	u64 at = BOUND((u64)(word & (SEGMENT_WORDS - 1)) >> 1,
 		       SEGMENT_WORDS / 2 - sizeof(struct runtime_config) / 8 + 1);
 	const u64 *from = (const u64 *)segment->word + at;
 
 	__builtin_memcpy(&walk->list.config, from, sizeof(struct runtime_config));
-	walk->list.bias = bias;
+	walk->list.config_word = word;
+	walk->list.config_seed = walk->seed;
 	return 0;
 }
 

@@ -61,6 +61,33 @@ INLINE int v8_store(struct walk *walk, u64 frame)
 	return 0;
 }
 
+/*
+ * Takes the words of a noted frame. A read has memory above it, too: there the frames of callers
+ * are. Returns 0 when the words were read.
+ */
+INLINE int v8_read_noted(struct walk *walk, u64 at)
+{
+	u64 bytes = 4096 - (at & 4095), need = sizeof(walk->v8.frame);
+
+	if (!runtime_is_address(at))
+		return 1;
+	if (at < walk->window_start || at + need - walk->window_start > walk->window_bytes) {
+		if (bytes > WALK_WINDOW_BYTES)
+			bytes = WALK_WINDOW_BYTES;
+		if (bytes < need)
+			bytes = need;
+		walk->list.reads++;
+		walk->window_start = at;
+		walk->window_bytes = bytes;
+		if (walk_read_window(bytes, at)) {
+			walk->window_bytes = 0;
+			return 1;
+		}
+	}
+	v8_take_frame(walk, at);
+	return 0;
+}
+
 /* Stores the function of the next frame that was noted. Returns 0 to go on, or 1 at the end. */
 INLINE int v8_take_mark(struct walk *walk)
 {
@@ -75,8 +102,7 @@ INLINE int v8_take_mark(struct walk *walk)
 		return v8->script ? 0 : runtime_end(list, RUNTIME_WHOLE);
 	}
 	v8->next++;
-	list->reads++;
-	if (!runtime_is_address(at) || walk_read(v8->frame, sizeof(v8->frame), at))
+	if (v8_read_noted(walk, at))
 		return 0;
 	/* frames of other kinds have a small number in place of the context */
 	if (!(v8->frame[V8_FRAME_CONTEXT] & V8_TAG) ||
@@ -131,7 +157,7 @@ INLINE int v8_begin(struct walk *walk)
 		__builtin_memset(v8->map, 0, sizeof(v8->map));
 		NOT_UNROLLED
 		for (u32 i = 0; i < V8_FUNCTIONS; i++)
-			v8->function[i].shared = v8->function[i].function = 0;
+			walk->function[i].shared = walk->function[i].function = 0;
 	}
 	v8->key = walk->seed;
 	v8->walk++;

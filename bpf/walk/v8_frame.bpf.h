@@ -40,7 +40,7 @@ GLOBAL int v8_is_there(u64 inside)
 {
 	struct walk *walk = walk_state();
 
-	if (!walk || walk->v8.is_known == V8_IS_ELSEWHERE || table_find_mapping(inside) ||
+	if (!walk || walk->v8.is_known == V8_IS_ELSEWHERE || !walk_is_mapped(walk, inside) ||
 	    !walk->mapping_runtime)
 		return 0;
 	struct v8 *v8 = &walk->v8;
@@ -75,6 +75,29 @@ enum v8_frame_word {
 	V8_FRAME_CONTEXT
 };
 
+/* Takes the words of the frame whose bytes begin at an address. Words out of the window are 0. */
+INLINE void v8_take_frame(struct walk *walk, u64 at)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < V8_FRAME_WORDS; i++, at += 8) {
+		u64 failed = 0, word = walk_word(walk, at, &failed);
+
+		walk->v8.frame[i] = word & (HIDE(walk, failed) - 1);
+	}
+}
+
+/* Takes the words of the frame at the frame pointer. Returns 0 when the window has the frame. */
+INLINE int v8_read_frame(struct walk *walk)
+{
+	u64 bp = walk->reg[REG_RBP];
+
+	if (bp & 7 || bp - walk->reg[REG_RSP] + WALK_RED_ZONE >= WALK_REACH ||
+	    walk_window(walk, bp + 16))
+		return 1;
+	v8_take_frame(walk, bp - sizeof(walk->v8.frame));
+	return 0;
+}
+
 /* Returns whether a word of the stack is an address behind a call in V8's code. */
 GLOBAL int v8_is_returned_to(u64 at)
 {
@@ -96,15 +119,12 @@ GLOBAL int v8_rule(u64 inside)
 	if (!walk)
 		return 0;
 	struct v8 *v8 = &walk->v8;
-	u64 at = walk->reg[REG_RBP] - sizeof(v8->frame), context;
+	u64 context;
 	u32 is_of_image;
 
 	v8->is_inside = v8_is_there(inside);
 	is_of_image = walk->mapping_flags & MAPPING_HAS_TABLE;
-	if (!v8->is_inside || at & 7)
-		return 0;
-	walk->reads++;
-	if (at - 4096 >= WALK_ADDRESS_END - 4096 || walk_read(v8->frame, sizeof(v8->frame), at))
+	if (!v8->is_inside || v8_read_frame(walk))
 		return 0;
 	context = v8->frame[V8_FRAME_CONTEXT];
 	if (!(context & V8_TAG) && context >= V8_MARKER_END)

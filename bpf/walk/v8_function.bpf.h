@@ -23,11 +23,17 @@ INLINE u32 v8_mix(u64 first, u64 second)
 	return v8_mix_all(first, second) >> 32;
 }
 
-/* Returns a number of all that tells functions apart, as far as no garbage collection moves it. */
-INLINE u64 v8_seen(const struct runtime_list *list, u64 number)
+/* Returns the entry of a function among those that walks have met. */
+INLINE struct v8_function *v8_entry(struct walk *walk, u64 function)
+{
+	return &walk->function[(u32)(function >> 3) * 0x9e3779b1u >> (32 - V8_FUNCTION_BITS)];
+}
+
+/* Returns a number of all that tells functions apart, in the part that those of code share. */
+INLINE u64 v8_seen(const struct runtime_list *list)
 {
 	const struct runtime_v8 *config = &list->config.v8;
-	u64 seen = v8_mix_all(runtime_u64(list, config->shared_name), number);
+	u64 seen = runtime_u64(list, config->shared_name);
 
 	seen = v8_mix_all(seen, runtime_u64(list, config->shared_data));
 	seen = v8_mix_all(seen, runtime_u64(list, config->shared_script));
@@ -95,7 +101,7 @@ INLINE u64 v8_bytecode(struct walk *walk, u64 data)
 }
 
 /* Finds out all of a function, whose shared part is in list->memory. Returns 0 when it is one. */
-GLOBAL int v8_look_up(u64 shared, u64 number)
+GLOBAL int v8_look_up(u64 shared)
 {
 	struct walk *walk = walk_state();
 
@@ -106,7 +112,7 @@ GLOBAL int v8_look_up(u64 shared, u64 number)
 	const struct runtime_v8 *config = &list->config.v8;
 	u64 counts = runtime_u64(list, config->shared_counts);
 	u64 data = runtime_u64(list, config->shared_data);
-	u64 source;
+	u64 source, number;
 
 	if (!v8_is(shared, V8_KIND_SHARED))
 		return 1;
@@ -115,6 +121,7 @@ GLOBAL int v8_look_up(u64 shared, u64 number)
 	taken->script = runtime_u64(list, config->shared_script);
 	taken->script_fingerprint = 0;
 	if (v8_is(taken->script, V8_KIND_SCRIPT)) {
+		number = v8_word(walk, taken->script, config->script_number);
 		source = v8_word(walk, taken->script, config->script_source);
 		taken->script_fingerprint =
 			v8_mix(number, v8_u32(walk, source, config->text_length));
@@ -134,6 +141,25 @@ GLOBAL int v8_look_up(u64 shared, u64 number)
 	return 0;
 }
 
+/* Returns whether no look at what the functions of a code share is due. */
+INLINE int v8_is_trusted(const struct walk *walk, const struct v8_function *known)
+{
+	return known->shared && walk->looked - known->trusted_at < V8_TRUST_NS &&
+	       walk->v8.walk - known->looked_up < V8_WALKS;
+}
+
+/*
+ * Returns what a function shares with others of its code, or 0. Garbage collections soon move a
+ * function. The function is still there if its frame has the same code.
+ */
+INLINE u64 v8_shared(struct walk *walk, const struct v8_function *known, u64 function)
+{
+	if (known->function == function && known->bytecode &&
+	    known->bytecode == walk->v8.frame[V8_FRAME_BYTECODE] && v8_is_trusted(walk, known))
+		return known->shared + V8_TAG;
+	return v8_word(walk, function, walk->list.config.v8.function_shared);
+}
+
 /* Finds a function: v8->taken. The next step tells of one that is new. Returns 0 when it is one. */
 GLOBAL int v8_take_function(u64 function)
 {
@@ -144,25 +170,27 @@ GLOBAL int v8_take_function(u64 function)
 	struct v8 *v8 = &walk->v8;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_v8 *config = &list->config.v8;
-	struct v8_function *known = &v8->function[function >> 5 & (V8_FUNCTIONS - 1)];
-	u64 shared, number = 0, seen;
+	struct v8_function *known = v8_entry(walk, function);
+	u64 shared, seen;
 
 	if (known->function == function && known->walk == v8->walk) {
 		v8->taken = *known;
 		return 0;
 	}
-	shared = v8_word(walk, function, config->function_shared);
-	if (!(shared & V8_TAG) || runtime_read(config->shared_bytes, shared - V8_TAG))
-		return 1;
-	number = v8_word(walk, runtime_u64(list, config->shared_script), config->script_number);
-	seen = v8_seen(list, number);
-	if (known->shared + V8_TAG != shared || known->seen != seen ||
-	    v8->walk - known->looked_up >= V8_WALKS) {
-		if (v8_look_up(shared, number))
+	shared = v8_shared(walk, known, function);
+	if (known->shared + V8_TAG != shared || !v8_is_trusted(walk, known)) {
+		if (!(shared & V8_TAG) || runtime_read(config->shared_bytes, shared - V8_TAG))
 			return 1;
-		v8->taken.seen = seen;
-		v8->taken.looked_up = v8->walk;
-		*known = v8->taken;
+		seen = v8_seen(list);
+		if (known->shared + V8_TAG != shared || known->seen != seen ||
+		    v8->walk - known->looked_up >= V8_WALKS) {
+			if (v8_look_up(shared))
+				return 1;
+			v8->taken.seen = seen;
+			v8->taken.looked_up = v8->walk;
+			*known = v8->taken;
+		}
+		known->trusted_at = walk->looked;
 	}
 	known->function = function;
 	known->walk = v8->walk;
@@ -378,7 +406,7 @@ INLINE void v8_look_for_code(struct walk *walk)
 	struct v8 *v8 = &walk->v8;
 	u64 function = v8->frame[V8_FRAME_FUNCTION];
 	u32 at = walk->list.config.v8.function_code;
-	struct v8_function *known = &v8->function[function >> 5 & (V8_FUNCTIONS - 1)];
+	struct v8_function *known = v8_entry(walk, function);
 
 	if (v8->taken.is_looked_for)
 		return;

@@ -124,6 +124,8 @@ struct runtime_object {
 };
 struct runtime_list {
 	struct runtime_config config;	  /* a copy: the worker may change its own */
+	u64 config_seed;		  /* walk.seed of the walk that copied it, */
+	u32 config_word;		  /* and of which word; 0: none yet */
 	u64 bias;			  /* of the interpreter's object */
 	u64 node;			  /* the next frame, 0: none */
 	u64 anchor;			  /* of the next activation */
@@ -259,6 +261,22 @@ enum hotspot_does {
 struct hotspot_heap {
 	u64 low, high, segments, shift;
 };
+/*
+ * A blob that walks have met, as struct hotspot has it. Its head is looked at again after
+ * HOTSPOT_TRUST_NS: HotSpot frees code only some time after its last call.
+ */
+#define HOTSPOT_BLOB_BITS    5
+#define HOTSPOT_BLOBS	     (1u << HOTSPOT_BLOB_BITS)
+#define HOTSPOT_GRANULE_BITS 8 /* of code, whose addresses share an entry */
+#define HOTSPOT_TRUST_NS     200000000ull
+struct hotspot_blob {
+	u64 blob, begin, method, name, own;
+	u64 key, seen;	/* where the code is, and a number of its head */
+	u64 trusted_at; /* CLOCK_MONOTONIC, ns */
+	u32 size, frame, complete, kind;
+	/* the place that a leaf was at, as struct hotspot has it; scope 0: none */
+	u32 scope, found, found_before, pad;
+};
 struct hotspot_function {
 	u64 method, instructions;
 	u32 size, fingerprint, is_told, pad;
@@ -294,17 +312,22 @@ struct hotspot {
 	u32 is_untold;	 /* flag: `taken` is new */
 	u32 at;		 /* bytes taken of the following ones */
 	u64 bytes[HOTSPOT_SCOPE_WORDS];
-	u64 place[RECORD_FRAMES_MAX]; /* of the functions; walk->mark has their code */
 };
 
 #define LEAF_UNKNOWN (~0ull) /* of walk_leaf_place() */
 
 /* State of the walk over frames of V8, v8_*.bpf.h. */
-#define V8_FUNCTIONS	32u
-#define V8_WALKS	32u /* after so many, all of a function is looked up again */
-#define V8_FRAME_WORDS	5u  /* that are read below a frame pointer */
-#define V8_LINKS	4u  /* texts that lead to one another */
-#define V8_CHUNKS	4u  /* events about the newlines of a script in a sample */
+#define V8_FUNCTION_BITS 5
+#define V8_FUNCTIONS	 (1u << V8_FUNCTION_BITS)
+/*
+ * After V8_TRUST_NS, a walk looks again at what all functions of a code share. After V8_WALKS
+ * walks, it looks all up.
+ */
+#define V8_TRUST_NS	200000000ull
+#define V8_WALKS	32u
+#define V8_FRAME_WORDS	5u /* that are read below a frame pointer */
+#define V8_LINKS	4u /* texts that lead to one another */
+#define V8_CHUNKS	4u /* events about the newlines of a script in a sample */
 #define V8_BLOCK_BYTES	256u
 #define V8_UNREAD	4u
 #define V8_LENGTH_MAX	(1u << 23) /* characters of a script */
@@ -335,7 +358,8 @@ struct v8_code {
 };
 struct v8_function {
 	u64 function, shared, name, script, bytecode, positions;
-	u64 seen; /* a number of what tells it from others */
+	u64 seen;	/* a number of what tells it from others */
+	u64 trusted_at; /* CLOCK_MONOTONIC, ns: the last look at that; see V8_TRUST_NS */
 	u32 fingerprint, script_fingerprint, position_bytes;
 	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
 	u32 is_looked_for;   /* flag: optimized code, in the walk of that number */
@@ -357,7 +381,6 @@ struct v8 {
 	u64 key;
 	u64 frame[V8_FRAME_WORDS];
 	u64 leaf_code, leaf_place;
-	struct v8_function function[V8_FUNCTIONS]; /* that walks have met */
 	struct v8_function taken;
 	struct v8_code code; /* that was taken last */
 	struct v8_text text;
@@ -441,8 +464,10 @@ struct walk {
 	/* counts: rules from the caches, from tables; frames without a rule; reads of the stack */
 	u64 trail_hits, text_hits, misses, fallbacks, reads;
 
-	/* frames of an interpreter's code: where the caller's begins, and their number above */
-	u64 mark[RECORD_FRAMES_MAX];
+	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
+	u64 window_start, window_bytes;
+	u64 window[WALK_WINDOW_BYTES / 8];
+
 	u64 marked, last_marked; /* the addresses of the first one and of the last one */
 	u32 marks;
 	u64 anchor; /* the last native frame by which the walk has left other code; 0: none */
@@ -461,9 +486,12 @@ struct walk {
 	struct hotspot hotspot;
 	struct v8 v8;
 
-	/* a copy of the stack bytes [window_start, window_start + window_bytes) */
-	u64 window_start, window_bytes;
-	u64 window[WALK_WINDOW_BYTES / 8];
+	/* Large arrays come last, so that most walks touch few pages of memory. */
+	/* frames of an interpreter's code: where the caller's begins, and their number above */
+	u64 mark[RECORD_FRAMES_MAX];
+	struct hotspot_blob blob[HOTSPOT_BLOBS];   /* that walks have met */
+	struct v8_function function[V8_FUNCTIONS]; /* the same */
+	u64 place[RECORD_FRAMES_MAX]; /* HotSpot's, of functions; `mark` has their code */
 };
 
 #define WALK_GOES_ON 255u

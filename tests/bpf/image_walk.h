@@ -106,6 +106,7 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	host.tell = image_tell;
 	image_told_count = 0;
 	host.walk.block = build_block(&host.build, &entry, 1);
+	host.walk.seed++; /* another version of the mappings */
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
 	host.walk.made = image->head.made;

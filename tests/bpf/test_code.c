@@ -223,10 +223,32 @@ static void test_code__each_is_told_once(void **state)
 	worker_epoch++;
 	assert_int_equal(tell_code(CODE, 9), 1);
 	/* a worker forgets what no sample meets */
-	sampler.now += 1ull << TOLD_CODE_FOR_BITS;
+	sampler.scratch.sample.record.time += 1ull << TOLD_CODE_FOR_BITS;
 	assert_int_equal(tell_code(CODE, 9), 1);
 	assert_int_equal(sampler.codes, 5);
 	assert_int_equal(sampler.scratch.walk.list.told, TOLD_CODE_SAMPLE - 5);
+}
+
+/* A CPU has marks at hand, also those that code of another place has put out of the map. */
+static void test_code__marks_at_hand(void **state)
+{
+	u64 mark, *told;
+	u32 place;
+
+	(void)state;
+	sampler.scratch.walk.list.call = 1; /* no caller has a name for it */
+	assert_int_equal(is_told(CODE, 9), 0);
+	assert_int_equal(tell_code(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 9), 1);
+	mark = code_mark(&sampler.scratch, CODE, 9);
+	place = mark >> (64 - TOLD_CODE_BITS);
+	told = bpf_map_lookup_elem(&told_code, &place);
+	assert_int_equal(*told, mark);
+	*told = 0;
+	assert_int_equal(is_told(CODE, 9), 1);
+	assert_int_equal(is_told(CODE, 10), 0);
+	worker_epoch++;
+	assert_int_equal(is_told(CODE, 9), 0);
 }
 
 static void test_code__not_without_room(void **state)
@@ -339,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup(test_code__with_the_name_that_a_caller_has, setup),
 		cmocka_unit_test_setup(test_code__again_with_a_name, setup),
 		cmocka_unit_test_setup(test_code__each_is_told_once, setup),
+		cmocka_unit_test_setup(test_code__marks_at_hand, setup),
 		cmocka_unit_test_setup(test_code__not_without_room, setup),
 		cmocka_unit_test_setup(test_code__not_without_time, setup),
 		cmocka_unit_test_setup(test_code__pointers_that_lead_nowhere, setup),

@@ -210,10 +210,9 @@ static void publish(void)
 	host.walk.mappings = 2;
 }
 
-/* Walks, and takes the functions of the frames. Returns the number of words. */
-static u32 walk(void)
+/* Walks the same process. Returns the number of words. */
+static u32 walk_again(void)
 {
-	publish();
 	scene_walk();
 	host.walk.list.told = 8;
 	if (host.walk.reason != REASON_end_root || !host.walk.marks || runtime_begin())
@@ -223,6 +222,13 @@ static u32 walk(void)
 			break;
 	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
 	return host.walk.list.words;
+}
+
+/* Walks, and takes the functions of the frames. Returns the number of words. */
+static u32 walk(void)
+{
+	publish();
+	return walk_again();
 }
 
 #define EXPECT_FRAMES(...) \
@@ -281,6 +287,58 @@ static void test_hotspot__frames(void **state)
 	assert_int_equal(tolds, 2);
 	assert_int_equal(told[0], METHOD(1));
 	assert_int_equal(told[1], METHOD(2));
+}
+
+static void let_trust_end(void)
+{
+	for (u32 i = 0; i < HOTSPOT_BLOBS; i++)
+		host.walk.blob[i].trusted_at -= HOTSPOT_TRUST_NS;
+}
+
+/* A blob that walks have met is read again after some time, and then whole if it is another one. */
+static void test_hotspot__blobs_that_are_known(void **state)
+{
+	u32 print, reads;
+
+	(void)state;
+	scene.pc = PC;
+	put_compiled(SP);
+	assert_int_equal(walk(), 7);
+	print = (u32)host.word[1];
+	reads = host.walk.list.reads;
+	host.told_before = METHOD(1);
+	put_head(1, 40, METHOD(3), 8);
+	assert_int_equal(walk_again(), 7);
+	assert_int_equal((u32)host.word[1], print);
+	assert_true(host.walk.list.reads < reads);
+	let_trust_end();
+	assert_int_equal(walk_again(), 7);
+	assert_int_not_equal((u32)host.word[1], print);
+	assert_int_equal(told[tolds - 2], METHOD(3));
+	/* the head of the block has another length now */
+	print = (u32)host.word[1];
+	put_head(1, 48, 77, 4);
+	put_code(BLOB(1) - 16, "\x77", 1);
+	assert_int_equal(walk_again(), 7);
+	assert_int_equal((u32)host.word[1], print);
+	let_trust_end();
+	assert_int_equal(walk_again(), 7);
+	assert_int_not_equal((u32)host.word[1], print);
+}
+
+/* Code at another address of the same process's earlier version is no known blob. */
+static void test_hotspot__blobs_of_another_version(void **state)
+{
+	u32 print;
+
+	(void)state;
+	scene.pc = PC;
+	put_compiled(SP);
+	assert_int_equal(walk(), 7);
+	print = (u32)host.word[1];
+	put_head(1, 40, METHOD(3), 8);
+	assert_int_equal(walk(), 7);
+	assert_int_not_equal((u32)host.word[1], print);
 }
 
 /* A leaf whose frame is not there yet, or not any more. */
@@ -562,11 +620,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_hotspot__##name, setup, scene_teardown)
-		TEST(frames),	      TEST(leaves),	     TEST(inlined),
-		TEST(entries),	      TEST(numbers),	     TEST(scopes_that_lead_nowhere),
-		TEST(stubs),	      TEST(virtual_threads), TEST(without_a_grant),
-		TEST(fields_outside), TEST(damaged_heaps),
-#undef TEST
+		TEST(frames),
+		TEST(leaves),
+		TEST(inlined),
+		TEST(blobs_that_are_known),
+		TEST(blobs_of_another_version),
+		TEST(entries),
+		TEST(numbers),
+		TEST(scopes_that_lead_nowhere),
+		TEST(stubs),
+		TEST(virtual_threads),
+		TEST(without_a_grant),
+		TEST(fields_outside),
+		TEST(damaged_heaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

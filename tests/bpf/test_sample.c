@@ -349,6 +349,7 @@ static void test_sample__epoch_begins_the_ring_anew(void **state)
 	(void)state;
 	take_samples(3, REASON_lost_ring_full, 0);
 	sampler.tails.tail[0] = 0xdeadbeefdeadbeef;
+	sampler.scratch.drained = 0xdeadbeefdeadbeef;
 	take_samples(1, REASON_lost_ring_full, 1);
 	begin_epoch(1);
 	take_samples(1, REASON_lost_ring_full, 1);

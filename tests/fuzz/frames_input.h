@@ -46,6 +46,7 @@ static HOST_UNUSED void publish(const struct runtime_config *config, u64 bias)
 	memcpy(build_at(&host.build, at), config, sizeof(*config));
 	entries[0].runtime = entries[1].runtime = at;
 	host.walk.block = build_block(&host.build, entries, 2);
+	host.walk.seed++; /* another version of the mappings */
 	host.walk.mappings = 2;
 	host.walk.multiplier = 0x9e3779b97f4a7c15ull;
 }

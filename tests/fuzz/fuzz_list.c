@@ -114,6 +114,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	host.leaf_stack = STACK;
 	memcpy(host.leaf, heap, sizeof(host.leaf));
 	host.walk.block = build_block(&host.build, &entry, 1);
+	host.walk.seed++; /* another version of the mappings */
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
 	host.walk.deadline = ~0ull;
