@@ -237,7 +237,7 @@ static void test_v8__other_functions_there(void **state)
 	assert_int_equal(heap_setup(state), 0);
 }
 
-/* What functions share is read again after some time. */
+/* After some time, a walk reads again the part that functions share. */
 static void test_v8__shared_parts_are_trusted_for_a_time(void **state)
 {
 	u32 print;
