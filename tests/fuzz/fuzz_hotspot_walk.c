@@ -48,10 +48,13 @@ static void lead(struct runtime_hotspot *hotspot)
 
 static void take_config(const u8 **input, size_t *size, struct runtime_config *config)
 {
-	u8 leads = 0;
+	u8 leads = 0, fill = 0;
 
+	filling = 0;
 	take(input, size, config, sizeof(*config));
 	take(input, size, &leads, 1);
+	take(input, size, &fill, 1);
+	filling = fill;
 	if (leads & 1)
 		lead(&config->hotspot);
 	if (leads & 2)
@@ -78,8 +81,7 @@ int LLVMFuzzerTestOneInput(const u8 *input, size_t size)
 	host.walk.list.told = 8;
 	host.walk.reason = WALK_GOES_ON;
 	if (host.walk.marks && runtime_begin() == 0)
-		for (u32 i = 0; i <= WALK_STEPS_MAX && !walk_step(); i++)
-			;
+		step_list();
 	check();
 	return 0;
 }
