@@ -53,6 +53,56 @@ static void publish_go(u64 rule, const struct thread_context *context)
 	memcpy(build_at(&host.build, at), context, sizeof(*context));
 }
 
+/*
+ * A thread in which all is right runs a goroutine with labels: two pairs of a slice, or one in a
+ * map. Input words that are 0 change nothing.
+ */
+#define THREAD	  (DATA + sizeof(data) / 2)
+#define SYSTEM	  (DATA + 0x100)
+#define MACHINE	  (DATA + 0x200)
+#define GOROUTINE (DATA + 0x300)
+#define LABELS	  (DATA + 0x400)
+#define BUCKET	  (DATA + 0x500)
+
+static const struct go_labels right = {
+	.thread_local_at = -8, .current = GO_CURRENT_116, .labels = 0x78, .number = 0x80};
+
+static void put(u64 at, u64 value)
+{
+	if (!data[(at - DATA) / 8])
+		data[(at - DATA) / 8] = value;
+}
+
+static void put_right(u32 form)
+{
+	put(THREAD - 8, SYSTEM);
+	put(SYSTEM + GO_THREAD, MACHINE);
+	put(MACHINE + GO_SYSTEM, SYSTEM);
+	put(MACHINE + GO_CURRENT_116, GOROUTINE);
+	put(GOROUTINE + GO_THREAD, MACHINE);
+	put(GOROUTINE + GO_SAVED_SELF, GOROUTINE);
+	put(GOROUTINE + GO_STACK_LOW, STACK);
+	put(GOROUTINE + GO_STACK_HIGH, STACK + sizeof(stack));
+	put(GOROUTINE + GO_SAVED_SP, STACK + 0x100);
+	put(GOROUTINE + GO_SAVED_PC, CODE + 0x100);
+	put(GOROUTINE + right.number, 7);
+	put(GOROUTINE + right.labels, LABELS);
+	if (form == GO_LABELS_MAP) {
+		put(LABELS, LABELS + 8);
+		put(LABELS + 8, 2);
+		put(LABELS + 8 + GO_MAP_BUCKETS, BUCKET);
+	} else {
+		put(LABELS, BUCKET);
+		put(LABELS + 8, 2);
+	}
+	for (u32 i = 0; i < 8; i++) {
+		put(BUCKET + i * 16, CODE);
+		put(BUCKET + i * 16 + 8, 5 + i);
+	}
+}
+
+static bool is_right;
+
 static void take_context(const u8 **input, size_t *size, struct thread_context *context)
 {
 	u8 leads = 0, fill = 0;
@@ -63,6 +113,12 @@ static void take_context(const u8 **input, size_t *size, struct thread_context *
 	filling = fill;
 	if (!leads)
 		return;
+	is_right = leads & 128;
+	if (is_right) {
+		context->go = right;
+		context->go.form = leads >> 5 & 3;
+		return;
+	}
 	context->go.thread_local_at = -8 * (s32)(leads & 31);
 	context->go.current &= 0xf8;
 	context->go.labels &= 0xf8;
@@ -77,11 +133,14 @@ int LLVMFuzzerTestOneInput(const u8 *input, size_t size)
 
 	put_regions();
 	filling = 0;
+	is_right = false;
 	take(&input, &size, &rule, sizeof(rule));
 	take_context(&input, &size, &context);
 	take_regions(&input, &size, word);
+	if (is_right)
+		put_right(context.go.form);
 	publish_go(make_rule(rule), &context);
-	host.thread = DATA + sizeof(data) / 2;
+	host.thread = THREAD;
 	put_thread();
 	host_walk();
 	assert(host.walk.switches <= WALK_SWITCHES + 1);
