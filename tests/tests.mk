@@ -264,7 +264,7 @@ check-collector: $(EXECUTABLES)
 
 # Longer than the others, and root's: not a part of check-root.
 .PHONY: check-hostile
-check-hostile: $(EXECUTABLES) workloads
+check-hostile: $(EXECUTABLES) workloads duration-build
 	@$(MAKE) --no-print-directory -f tests/hostile/targets/targets.mk OUT=$(BUILD)/hostile V=$(V)
 	@$(RUN) hostile tests/hostile/run.sh
 

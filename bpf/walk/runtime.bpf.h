@@ -441,9 +441,13 @@ INLINE int runtime_any_step(const struct runtime_list *list)
 	return list->stacked ? runtime_stacked_step() : runtime_step();
 }
 
-/* Takes some frames of the list. Returns 0 to go on, or 1 at the end. */
+/*
+ * Takes some frames of the list. Returns 0 to go on, or 1 at the end. A list that leads back to
+ * frames in the window needs no further read: its frames are work all the same.
+ */
 INLINE int runtime_steps(struct walk *walk)
 {
+	walk->list.reads++;
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_FRAMES_STEP; i++) {
 		if (walk->list.has_heaps) {

@@ -137,7 +137,7 @@ struct runtime_list {
 	u32 words;			  /* stored */
 	u32 code_bytes;			  /* to read of each code */
 	u32 told;			  /* events about code that this sample may still send */
-	u32 reads;			  /* of the process's memory */
+	u32 reads; /* of the process's memory; RUNTIME_FRAMES_STEP frames count as one, too */
 	/* RUNTIME_AT_SCAN */
 	u64 at;		 /* the next words of the stack to look at; 0: those of registers */
 	u64 stack;	 /* below this address there are no such words, */

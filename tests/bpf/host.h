@@ -31,7 +31,10 @@ struct host {
 	struct rule_cache cache;
 	struct build build;
 	struct host_region region[HOST_REGIONS];
-	u64 clock, clock_step;		  /* the clock moves at each look */
+	u64 clock, clock_step;		  /* the clock moves at each look, */
+	u64 read_ns;			  /* and at each read */
+	u64 reads, reads_before;	  /* all, and those up to the last look */
+	u64 reads_apart;		  /* the most between two looks */
 	u64 executable, executable_end;	  /* what the kernel says is */
 	bool (*executable_at)(u64);	  /* the same, in place of that range */
 	int (*read_at)(void *, u64, u64); /* in place of the regions: 0, or -errno */
@@ -94,8 +97,17 @@ INLINE struct rule_cache *walk_cache(void)
 	return &host.cache;
 }
 
+/* Notes how many reads there were since the last look at the clock. */
+INLINE void host_count_reads(void)
+{
+	if (host.reads - host.reads_before > host.reads_apart)
+		host.reads_apart = host.reads - host.reads_before;
+	host.reads_before = host.reads;
+}
+
 INLINE u64 walk_clock(void)
 {
+	host_count_reads();
 	return host.clock += host.clock_step;
 }
 
@@ -109,6 +121,8 @@ __attribute__((no_sanitize("address"))) static void host_copy(void *to, const vo
 static HOST_UNUSED int walk_read(void *to, u64 bytes, u64 address)
 {
 	assert(bytes <= WALK_WINDOW_BYTES);
+	host.reads++;
+	host.clock += host.read_ns;
 	if (host.read_at && host.read_at(to, bytes, address) == 0)
 		return 0;
 	for (u32 i = 0; i < HOST_REGIONS; i++) {

@@ -89,8 +89,16 @@ static HOST_UNUSED void image_tell(u64 code)
 		image_take_control(list, told);
 }
 
-/* Walks the list of the image's thread. Returns the number of words in host.word. */
-static HOST_UNUSED u32 image_walk(const struct memory_image *image)
+static HOST_UNUSED void image_without_deadline(void)
+{
+	host.walk.deadline = ~0ull;
+}
+
+/*
+ * Walks the list of the image's thread, in the time that begin_time() gives. Returns the number of
+ * words in host.word.
+ */
+static HOST_UNUSED u32 image_walk_in(const struct memory_image *image, void (*begin_time)(void))
 {
 	const u64 pc = image->head.pc & ~0xfffull;
 	struct mapping_entry entry = {.start = pc, .end = pc + 4096, .bias = image->head.bias};
@@ -110,13 +118,18 @@ static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
 	host.walk.made = image->head.made;
-	host.walk.deadline = ~0ull;
+	begin_time();
 	host.walk.list.told = MEMORY_IMAGE_FRAMES_MAX;
 	image_mark(image);
 	if (runtime_begin() == 0)
 		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
-			;
+			host.clock += host.read_ns;
 	return host.walk.list.words;
+}
+
+static HOST_UNUSED u32 image_walk(const struct memory_image *image)
+{
+	return image_walk_in(image, image_without_deadline);
 }
 
 /* Reads a part of an event, cut at a page that is not there: READ_PART() of bpf/code.bpf.h. */

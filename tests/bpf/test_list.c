@@ -382,6 +382,22 @@ static void test_list__before_the_stack(void **state)
 	assert_false(runtime_may_be_first(&host.walk.list));
 }
 
+/* A list that leads back needs no further read, and comes to its end in time all the same. */
+static void test_list__cycle_takes_time(void **state)
+{
+	(void)state;
+	node(0, 1, 10, NODE(1));
+	node(1, 2, 20, NODE(0));
+	HEAP_WORD(HEAP + 0x210) = NODE(1); /* one read gets both */
+	publish_config();
+	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(2), RETURN(3));
+	host.clock_step = 1;
+	host.walk.deadline = host.clock + 4; /* looks */
+	assert_true(take_list() > 0);
+	assert_int_equal(host.walk.list.result, RUNTIME_CUT_BUDGET);
+	assert_in_range(host.walk.list.words, 2, 8 * WALK_CLOCK_FRAMES * RUNTIME_FRAMES_STEP);
+}
+
 static void test_list__roots(void **state)
 {
 	const u64 key = SCENE_TEXT - SCENE_BIAS + 0x1800, place = key + SCENE_BIAS;
@@ -576,6 +592,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list__holder, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__descriptors, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__damage, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_list__cycle_takes_time, setup, scene_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,12 @@ HZ = 997
 SECONDS = 120       # at most
 KINDS = ("random", "small", "called", "code", "pointer")
 SLOTS, CODE, REGISTERS = 16, 1024, 8
-VICTIM = struct.Struct("<2I5Q5Q4Q")
+VICTIM = struct.Struct("<2I5Q5Q6Q")
 SECRETS = struct.Struct(f"<{len(KINDS) * SLOTS + SLOTS + REGISTERS + CODE}Q")
 DEFAULT_HZ = 99
 FRAMES_MAX = 1024   # bpf/abi.h
 SAMPLES_KEPT = 0.99
-NODES, NODE_WORDS, NODE_SECRETS = 4096, 8, 5
+NODES, NODE_WORDS, NODE_SECRETS = 4096, 8, 3
 
 
 def read_all(fd, size):

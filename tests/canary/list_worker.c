@@ -25,6 +25,7 @@
 
 #include "base/map.h"
 #include "ipc/time.h"
+#include "tests/canary/list_config.h"
 #include "tests/canary/taken_over.h"
 #include "tests/canary/victim.h"
 #include "worker/sample/event_ring.h"
@@ -41,12 +42,14 @@
 #define PLANS	    16u
 #define TEXT_PAGES  (64u * 64u) /* 1 MiB */
 #define CONFIG_AT   64u
-#define BLOCK_AT    128u
+#define BLOCK_AT    144u /* behind the config */
+_Static_assert(CONFIG_AT * 4 + sizeof(struct runtime_config) <= BLOCK_AT * 4, "the config fits");
 #define SHOWN	    100000u		 /* words that are printed of a phase */
 #define SAMPLES	    200u		 /* of each victim in a phase, at least, */
 #define STALE_STEP  30u			 /* and of each step of the last phase */
 #define PATIENCE_NS (20 * NS_PER_SECOND) /* with which they are waited for */
 #define LONG_NS	    (8 * NS_PER_SECOND)
+#define STEP_NS	    (NS_PER_SECOND / 10)
 
 /* The test writes this. */
 struct attack {
@@ -100,10 +103,15 @@ static void write_common(void)
 		*at(DIRECTORY + i) = CHUNK;
 }
 
-/* The leaf's caller is wherever an address behind a call lies on the stack. */
+/*
+ * The leaf's caller is wherever an address behind a call lies on the stack. Before the made-up
+ * frames of functions, the frame pointer is below.
+ */
 static uint64_t leaf_rule(const struct victim *victim, uint64_t slot)
 {
-	return RULE_MAKE(RULE_SP, 0, 0, (s64)(slot - victim->sp + 8), RULE_FLAG_RUNTIME);
+	const u32 slots = slot == victim->entry + offsetof(struct fake_entry, called);
+
+	return RULE_MAKE(RULE_SP, 0, slots, (s64)(slot - victim->sp + 8), RULE_FLAG_RUNTIME);
 }
 
 /* The last address behind a call in its page: so the walk reads few words of the stack. */
@@ -127,7 +135,10 @@ static void lead_context(uint32_t word, uint32_t number)
 	memcpy(at(word), &context, sizeof(context));
 }
 
-/* Publishes two mappings: the leaf, whose caller ends the stack, and all else. */
+/*
+ * Publishes two mappings: the leaf, whose caller ends the stack, and all else. With RUNTIME_HEAPS,
+ * what is behind the leaf is code that a runtime has made.
+ */
 static void publish(uint32_t number, uint64_t slot, const struct runtime_config *config)
 {
 	static uint32_t area;
@@ -141,15 +152,17 @@ static void publish(uint32_t number, uint64_t slot, const struct runtime_config 
 	put64(plan + 32, RULE_MAKE(RULE_END, 0, 0, 0, 0));
 	memcpy(at(plan + CONFIG_AT), config, sizeof(*config));
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct mapping_entry entry = {.start = edge[i],
-						    .end = edge[i + 1],
-						    .bias = i == 1 ? victim->leaf : victim->text,
-						    .pages = TEXT_PAGES,
-						    .directory = DIRECTORY,
-						    .dictionary = i == 1 ? plan : plan + 32,
-						    .flags = MAPPING_HAS_TABLE,
-						    .runtime = plan + CONFIG_AT};
+		struct mapping_entry entry = {.start = edge[i],
+					      .end = edge[i + 1],
+					      .bias = i == 1 ? victim->leaf : victim->text,
+					      .pages = TEXT_PAGES,
+					      .directory = DIRECTORY,
+					      .dictionary = i == 1 ? plan : plan + 32,
+					      .flags = MAPPING_HAS_TABLE,
+					      .runtime = plan + CONFIG_AT};
 
+		if (i == 2 && config->flags & RUNTIME_HEAPS)
+			entry.flags = 0;
 		put64(plan + BLOCK_AT + 2 * i, edge[i]);
 		memcpy(at(plan + BLOCK_AT + 16 * (i + 1)), &entry, sizeof(entry));
 	}
@@ -162,30 +175,6 @@ static void publish(uint32_t number, uint64_t slot, const struct runtime_config 
 	__atomic_store_n(&place->key, process_slot_key(victim->pid, got[number].generation),
 			 __ATOMIC_SEQ_CST);
 }
-
-/* A list over all nodes, of which each frame shows 32 bits. code: where nodes have a pointer. */
-static struct runtime_config over_nodes(uint32_t number, uint16_t code, uint16_t secret)
-{
-	const struct victim *victim = &attack.victim[number];
-
-	return (struct runtime_config){
-		.root = {{.start = RUNTIME_AT_PC, .pc = victim->nodes - victim->leaf}},
-		.code_mask = ~0ull,
-		.border_value = 1, /* of no bits */
-		.node_bytes = sizeof(struct secret_node),
-		.previous = offsetof(struct secret_node, next),
-		.code = code,
-		.instruction = secret,
-		.flags = RUNTIME_INDEX,
-		.fingerprint = {24, 28, 32, 36},
-		.name = offsetof(struct secret_node, next),
-		.part = {RUNTIME_CODE_ITSELF, 8, 8, RUNTIME_CODE_ITSELF},
-		.last_size = 24, /* a secret: mostly more than fits */
-	};
-}
-
-#define SAME offsetof(struct secret_node, same)
-#define OWN  offsetof(struct secret_node, own)
 
 /* ---- what comes out ---- */
 
@@ -392,11 +381,32 @@ static void read_both(const char *name, uint16_t code, uint64_t ns)
 {
 	begin(name);
 	for (uint32_t i = 0; i < VICTIMS; i++) {
-		const struct runtime_config config = over_nodes(i, code, 24);
+		const struct runtime_config config = over_nodes(&attack.victim[i], code, SECRET);
 
 		publish(i, attack.victim[i].slot[SECRET_CALLED], &config);
 	}
 	wait_for(ns, SAMPLES);
+	end();
+}
+
+/* Leads the walk of both over functions that have frames, step by step. */
+static void read_functions(const char *name, make_config *make, uint64_t ns)
+{
+	const uint64_t start = time_now();
+	uint32_t step = 0;
+
+	begin(name);
+	do {
+		for (uint32_t i = 0; i < VICTIMS; i++) {
+			const struct victim *victim = &attack.victim[i];
+			const struct runtime_config config = make(victim, step);
+
+			publish(i, victim->entry + offsetof(struct fake_entry, called), &config);
+		}
+		step++;
+		wait_for(STEP_NS, 1);
+	} while (time_now() < start + ns);
+	wait_for(0, SAMPLES);
 	end();
 }
 
@@ -406,7 +416,7 @@ static void read_both(const char *name, uint16_t code, uint64_t ns)
  */
 static void read_stale(void)
 {
-	struct runtime_config config = over_nodes(GRANTED, SAME, 24);
+	struct runtime_config config = over_nodes(&attack.victim[GRANTED], SAME, SECRET);
 
 	begin("stale");
 	publish(SAFE, attack.victim[SAFE].slot[SECRET_CALLED], &config);
@@ -428,11 +438,15 @@ static _Noreturn void run(void)
 	end();
 	read_both("ungranted", SAME, 0);
 	read_both("ungranted-code", OWN, 0);
+	read_functions("ungranted-heaps", over_heap, 0);
+	read_functions("ungranted-frames", over_frames, 0);
 	lie();
 	read_both("refused", OWN, 0);
 	claim("what-is-true", grant_of(GRANTED));
 	read_both("told", OWN, LONG_NS);
 	read_both("listed", SAME, LONG_NS);
+	read_functions("heaps", over_heap, LONG_NS);
+	read_functions("frames", over_frames, LONG_NS);
 	read_stale();
 	fprintf(stderr, "P done\n");
 	while (true) {

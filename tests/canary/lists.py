@@ -74,14 +74,14 @@ def judge_refused(victims, report, tap):
     wrong = {claim: error for claim, error in report.claims.items() if claim != "what-is-true"}
     tap(len(wrong) == 9 and all(error < 0 for error in wrong.values()),
         f"{len(wrong)} claims that are wrong were refused: {wrong}")
-    for phase in ("ungranted", "ungranted-code", "refused"):
+    for phase in ("ungranted", "ungranted-code", "ungranted-heaps", "ungranted-frames", "refused"):
         for number in (SAFE, GRANTED):
             lists, listed, told, _ = report.bytes[phase, number]
             samples = sum(n for (p, v, _), n in report.results.items() if (p, v) == (phase, number))
             tap(samples >= SAMPLES and lists == listed == told == 0,
                 f"{phase}: victim {number} has no grant: {listed + told} bytes came out of "
                 f"{samples} samples")
-    for phase in ("told", "listed", "stale"):
+    for phase in ("told", "listed", "heaps", "frames", "stale"):
         lists, listed, told, _ = report.bytes[phase, SAFE]
         tap(lists == listed == told == 0,
             f"{phase}: {listed + told} bytes came out of the victim without a grant")
@@ -119,9 +119,22 @@ def judge_budget(victims, report, tap, thrift):
         f"listed: {came} halves of {len(halves)} words came out, {listed} bytes in {lists} lists "
         f"and {ns / 1e9:.1f} s (bound {most:.0f}); "
         f"{60e9 / account[1] / 1e6:.1f} MB a minute and {account[0]} bytes at once")
+    for phase in ("heaps", "frames"):
+        judge_functions(secrets, report, tap, phase, account)
     if thrift > 1:
         tap(refused > 50 and listed > 0.7 * (most - 2 * LIST),
             f"listed: the account was used up, and {refused} lists were refused")
+
+
+def judge_functions(secrets, report, tap, phase, account):
+    """of a runtime whose functions have frames on the stack: both accounts hold"""
+    lists, listed, told, ns = report.bytes[phase, GRANTED]
+    most, most_told = bound(account, ns, LIST), bound(TOLD, ns, EVENT)
+    came = len(secrets & report.told[phase, GRANTED])
+    tap(came > 100 and told <= most_told and listed + 8 * lists <= most,
+        f"{phase}: {came} words of {len(secrets)} came out, {told} bytes in {ns / 1e9:.1f} s "
+        f"(bound {most_told:.0f}), {60e-3 * told / ns * 1e6:.1f} MB a minute; and {listed} bytes "
+        f"in {lists} lists (bound {most:.0f})")
 
 
 def judge_stale(victims, report, tap):

@@ -48,9 +48,12 @@ struct stack {
 	struct secret_slot slot[SECRET_KINDS][VICTIM_SLOTS];
 	struct fake_signal signal[VICTIM_SLOTS];
 	uint64_t code[VICTIM_CODE], end, pointer;
+	struct fake_entry entry;
+	struct fake_frame frame[VICTIM_FRAMES];
 };
 
 static struct secret_node nodes[VICTIM_NODES];
+static struct fake_heap made_up;
 static struct victim told;
 static struct victim_secrets secrets;
 static int told_fd, seconds;
@@ -142,10 +145,36 @@ static void fill_nodes(void)
 		nodes[i].next = (uint64_t)&nodes[(i + VICTIM_NODES - 1) % VICTIM_NODES];
 		nodes[i].same = (uint64_t)nodes;
 		nodes[i].own = (uint64_t)&nodes[i];
-		for (unsigned int k = 0; k < 5; k++)
+		nodes[i].tagged = (uint64_t)&nodes[i].tagged | 1;
+		nodes[i].type = (uint64_t)VICTIM_LENGTH << 32 | VICTIM_TYPE;
+		for (unsigned int k = 0; k < sizeof(nodes[i].secret) / 8; k++)
 			nodes[i].secret[k] = random_word();
 	}
 	told.nodes = (uint64_t)nodes;
+}
+
+/* Functions that are apart, each with others behind it. */
+static void fill_frames(struct stack *stack)
+{
+	made_up = (struct fake_heap){.own = (uint64_t)&made_up,
+				     .code = (uint64_t)victim_calls,
+				     .code_bytes = CALLS * CALL_BYTES,
+				     .returns = 1};
+	told.heap = (uint64_t)&made_up;
+	told.entry = (uint64_t)&stack->entry;
+	stack->entry = (struct fake_entry){(uint64_t)&stack->frame[0].bp, called()};
+	for (unsigned int i = 0; i < VICTIM_FRAMES; i++) {
+		struct secret_node *node = &nodes[i * (VICTIM_NODES / VICTIM_FRAMES)];
+
+		stack->frame[i] = (struct fake_frame){.place = random_word() << 1,
+						      .bytecode = random_word() & ~1ull,
+						      .method = node->own,
+						      .function = node->tagged,
+						      .context = node->tagged,
+						      .bp = (uint64_t)&stack->frame[i + 1].bp,
+						      .called = called()};
+	}
+	stack->frame[VICTIM_FRAMES - 1].bp = 0;
 }
 
 static void tell_bytes(const void *from, size_t bytes)
@@ -174,6 +203,7 @@ static __attribute__((noinline)) void run(void)
 
 	memset(&stack, 0, sizeof(stack));
 	fill(&stack);
+	fill_frames(&stack);
 	__asm__ volatile("" : : "r"(&stack) : "memory");
 	victim_leaf(secrets.registers);
 	__asm__ volatile("" : : "r"(&stack) : "memory");

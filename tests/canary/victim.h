@@ -38,7 +38,30 @@ struct secret_node {
 	uint64_t next; /* the node before; the first one leads to the last */
 	uint64_t same; /* the first node */
 	uint64_t own;  /* this node */
-	uint64_t secret[5];
+	uint64_t
+		tagged; /* the address of this word, with V8's tag: an object that is its own map */
+	uint64_t type;	/* of that map, and in the upper half a length */
+	uint64_t secret[3];
+};
+#define VICTIM_TYPE   8u  /* a text, for V8 */
+#define VICTIM_LENGTH 48u /* in characters */
+
+/*
+ * A made-up heap of HotSpot, and frames of functions for HotSpot and V8. The first one of these
+ * begins at the entry. Each function is a node.
+ */
+#define VICTIM_FRAMES 48u
+struct fake_heap {
+	uint64_t own, code, code_bytes, returns;
+};
+struct fake_frame {
+	uint64_t place, bytecode;
+	uint64_t method;	    /* HotSpot's function */
+	uint64_t function, context; /* V8's, with tags */
+	uint64_t bp, called;
+};
+struct fake_entry {
+	uint64_t bp, called;
 };
 
 struct victim {
@@ -50,6 +73,8 @@ struct victim {
 	uint64_t code;		     /* of VICTIM_CODE addresses in a row, each behind a call */
 	uint64_t pointer;	     /* of a word that holds slot[SECRET_RANDOM] */
 	uint64_t nodes;		     /* of struct secret_node [VICTIM_NODES] */
+	uint64_t heap;		     /* of struct fake_heap */
+	uint64_t entry;		     /* of struct fake_entry, on the stack */
 };
 
 /* In its registers: random and small ones by turns. DWARF numbers, in this order. */

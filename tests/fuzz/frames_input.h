@@ -55,7 +55,7 @@ static HOST_UNUSED void publish(const struct runtime_config *config, u64 bias)
 static HOST_UNUSED void put_thread(void)
 {
 	walk_init(&host.walk);
-	host.walk.deadline = ~0ull;
+	begin_time();
 	memcpy(host.walk.reg, stack, sizeof(host.walk.reg));
 	memcpy(host.leaf, stack, sizeof(host.leaf));
 	host.walk.reg[REG_RSP] = STACK + (stack[0] & 0x1f8);
@@ -66,6 +66,7 @@ static HOST_UNUSED void check_frames(void)
 {
 	assert(host.walk.frames <= RECORD_FRAMES_MAX && host.walk.marks <= RECORD_FRAMES_MAX);
 	check_words();
+	check_time();
 }
 
 #endif

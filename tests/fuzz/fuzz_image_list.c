@@ -3,32 +3,17 @@
 #include <stdint.h>
 
 #include "tests/bpf/image_walk.h"
+#include "tests/fuzz/list_input.h"
 
-#define READS_FRAME 8u /* of a frame and its border, at most; also of a step of a search */
-#define READS_MORE  64u
-/* For a control frame, which may be none of a function; for telling of a function */
-#define READS_CONTROL 80u
-#define READS_TELLING 64u
-#define NAMED_MAX     128u
+#define NAMED_MAX 128u
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct memory_image image;
-static u64 reads;
 
 static int read_image(void *to, u64 bytes, u64 address)
 {
-	reads++;
 	return memory_image_read(&image, to, bytes, address);
-}
-
-/* Returns how much memory a walk reads at most. */
-static u64 most_reads(void)
-{
-	if (memory_image_is_ruby(&image))
-		return (RECORD_FRAMES_MAX + 1ull) * RUNTIME_FRAMES_STEP * READS_CONTROL +
-		       MEMORY_IMAGE_FRAMES_MAX * READS_TELLING;
-	return RECORD_RUNTIME_WORDS_MAX / 2 * READS_FRAME + READS_MORE;
 }
 
 static void name_all(struct functions *functions)
@@ -52,12 +37,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct functions *functions = functions_new();
 
 	host.read_at = read_image;
-	reads = 0;
 	if (functions && memory_image_parse(data, size, &image) == 0) {
-		image_walk(&image);
+		image_walk_in(&image, begin_time);
 		assert(host.walk.list.words <= RECORD_RUNTIME_WORDS_MAX);
 		assert(host.walk.list.result <= RUNTIME_CUT_BUDGET);
-		assert(reads <= most_reads());
+		check_time();
 		name_all(functions);
 	}
 	memory_image_release(&image);

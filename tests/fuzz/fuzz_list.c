@@ -61,10 +61,91 @@ static void lead_to_stacks(struct runtime_config *config)
 	config->trace.traces &= 0xf8;
 }
 
+/* The same for control frames (Ruby): an array, and environments. */
+static void lead_to_control(struct runtime_config *config)
+{
+	struct runtime_control *control = &config->control;
+	u16 *const fields[] = {
+		&config->object_type,  &config->object_code,  &config->count,
+		&config->instructions, &config->last_count,   &control->thread,
+		&control->thread_id,   &control->text_data,   &control->definition,
+		&control->owner,       &control->name,	      &control->table,
+		&control->class_name,  &control->class_flags, &control->class_object,
+		&control->parent,
+	};
+
+	config->flags = RUNTIME_CONTROL | RUNTIME_POINTED | (config->flags & RUNTIME_APART);
+	config->root[0].steps = 1;
+	config->root[0].offset[0] &= 0x1f8;
+	config->node_bytes = 56;
+	config->object_value &= config->object_mask &= 0xff;
+	control->environment &= 0x30;
+	control->names &= 0xff8;
+	control->operators &= 0xff;
+	control->class_mask &= 0xff;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		*fields[i] &= 0x38;
+}
+
+/* The same for stacks of scopes (Perl). */
+static void lead_to_scopes(struct runtime_config *config)
+{
+	struct runtime_scopes *scopes = &config->scopes;
+	u16 *const fields[] = {
+		&scopes->statement,   &scopes->stack,	    &scopes->operation, &scopes->first,
+		&scopes->last,	      &scopes->previous,    &scopes->type,	&scopes->called_in,
+		&scopes->returns,     &scopes->function,    &scopes->line,	&scopes->file,
+		&scopes->kind,	      &scopes->start,	    &scopes->root,	&scopes->name,
+		&scopes->package,     &scopes->code_file,   &scopes->flags,	&scopes->text,
+		&scopes->other,	      &scopes->package_of,  &scopes->more,	&scopes->texts,
+		&scopes->last_bucket, &scopes->texts_count,
+	};
+
+	config->flags = RUNTIME_SCOPES;
+	config->root[0].steps = 1;
+	config->root[0].offset[0] &= 0x1f8;
+	config->node_bytes = 96;
+	config->part[0] = 0;
+	config->part[1] = 8;
+	config->part[2] = 16;
+	config->part[3] = 24;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		*fields[i] &= 0x38;
+}
+
+/* The same for frames with an owner and generators (PHP). */
+static void lead_to_owners(struct runtime_config *config)
+{
+	struct runtime_owner *owner = &config->owner;
+
+	config->flags = RUNTIME_OWNED | RUNTIME_POINTED | RUNTIME_WIDE |
+			(config->flags & RUNTIME_BORDER_SHOW);
+	config->node_bytes = 80;
+	config->shown &= 0x48;
+	config->count &= 0x78;
+	owner->pointer &= 0x78;
+	owner->text &= 0x38;
+	owner->data &= 0x38;
+	owner->object &= 0x48;
+	owner->placeholder &= 0x78;
+	owner->frame &= 0x78;
+	owner->waiting_count &= 0x78;
+	owner->waiting &= 0x78;
+}
+
+#define LEADS_SHIFT 4 /* two bits */
+static void (*const leads[])(struct runtime_config *config) = {
+	NULL,
+	lead_to_control,
+	lead_to_scopes,
+	lead_to_owners,
+};
+
 static void take_config(const u8 **data, size_t *size, struct runtime_config *config)
 {
-	u8 plain = 0;
+	u8 plain = 0, fill = 0;
 
+	filling = 0;
 	take(data, size, config, sizeof(*config));
 	take(data, size, &plain, 1);
 	if (!plain)
@@ -74,13 +155,17 @@ static void take_config(const u8 **data, size_t *size, struct runtime_config *co
 	config->node_bytes = plain;
 	config->previous &= 0x78;
 	config->code_mask |= ~7ull;
-	if (plain & 4)
+	if (leads[plain >> LEADS_SHIFT & 3]) {
+		leads[plain >> LEADS_SHIFT & 3](config);
+		take(data, size, &fill, 1);
+		filling = fill;
+	} else if (plain & 4)
 		lead_to_states(config);
-	if (plain & 8)
+	if (!(plain >> LEADS_SHIFT & 3) && plain & 8)
 		lead_to_stacks(config);
 	if (plain < 128)
 		return;
-	if (!(plain & 8))
+	if (!(plain >> LEADS_SHIFT & 3) && !(plain & 8))
 		config->node_bytes = RUNTIME_NODE_BYTES;
 	config->code &= 0x78;
 	config->instruction &= 0x7c;
@@ -117,7 +202,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	host.walk.seed++; /* another version of the mappings */
 	host.walk.mappings = 1;
 	walk_init(&host.walk);
-	host.walk.deadline = ~0ull;
+	begin_time();
 	for (u32 i = 0; i < sizeof(stack) / 64; i++) {
 		host.walk.frames++;
 		runtime_mark(STACK + 64 * (i + 1), HEAP);
@@ -132,8 +217,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	runtime_refuse();
 	host.walk.reason = WALK_GOES_ON;
 	if (runtime_begin() == 0)
-		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
-			;
+		step_list();
 	check_words();
+	check_time();
 	return 0;
 }

@@ -94,8 +94,7 @@ static void walk(void)
 	host.walk.reason = WALK_GOES_ON;
 	if (!host.walk.marks || runtime_begin())
 		return;
-	for (u32 i = 0; i <= WALK_STEPS_MAX && !walk_step(); i++)
-		;
+	step_list();
 	check_frames();
 	assert(host.walk.list.reads <= host.walk.marks * READS_A_FUNCTION +
 					       (V8_CHUNKS + 1) * V8_CHUNK * 2 / V8_BLOCK_BYTES +

@@ -25,7 +25,7 @@ if [ "$1" = one ]; then
 	[ ! -d "tests/fuzz/seeds/$name" ] || set -- "$@" "tests/fuzz/seeds/$name"
 	[ "$name" != fuzz_image_list ] || set -- "$@" "$build/images"
 	[ ! -d "$build/fuzz/seeds" ] || set -- "$@" "$build/fuzz/seeds"
-	if "$@" $stop -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
+	if "$@" $stop -timeout=10 -rss_limit_mb=1024 -max_len=131072 \
 		-artifact_prefix="$build/fuzz/$name." -print_final_stats=1 >"$log" 2>&1; then
 		runs=$(sed -nE 's/^stat::number_of_executed_units: *//p' "$log")
 		if [ "${runs:-0}" -gt 0 ]; then

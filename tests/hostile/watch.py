@@ -4,7 +4,7 @@
 that says that sampling began, and ends a second early.
 
 Prints for each thread the CPU time from one sleep to the next, and how long the thread was blocked
-(state D, or by FUSE). The last line is the CPU time, in ms, of another process (CONTROL). Exits with
+(state D, or by FUSE). Prints by how much the worker's memory grew, after the first fifth of the time. The last line is the CPU time, in ms, of another process (CONTROL). Exits with
 1 when a thread of keyhole stalls.
 """
 
@@ -130,14 +130,30 @@ class Thread:
             self.blocked = now
 
 
+def resident(path):
+    """MB of a thread's process"""
+    try:
+        with open(path + "/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except (OSError, IndexError):
+        return 0.0
+
+
 def watch(parts, seconds):
     now = time.monotonic()
-    end = now + seconds
+    end, settled = now + seconds, now + seconds / 5
     threads_seen = {part: Thread(part[2], now) for part in parts}
+    worker = [path for program, _, path in parts if program == "keyhole-worker"][:1]
+    least, most = None, 0.0
     while time.monotonic() < end:
         for thread in threads_seen.values():
             thread.look()
+        if worker and time.monotonic() >= settled:
+            size = resident(worker[0])
+            least, most = least or size, max(most, size)
         time.sleep(0.003)
+    if worker:
+        print("  keyhole-worker: %.0f MB, grew by %.0f MB" % (most, most - (least or 0)))
     return {part: thread.longest for part, thread in threads_seen.items()}
 
 

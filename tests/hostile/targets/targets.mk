@@ -14,7 +14,7 @@ PROGRAMS := mapflood deepstack fuse manymounts memory runner pidreuse names race
 FLAGS    := -std=gnu11 -D_GNU_SOURCE -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -Wextra -Werror
 
 .PHONY: all
-all: $(addprefix $(OUT)/,$(PROGRAMS) body.so)
+all: $(addprefix $(OUT)/,$(PROGRAMS) body.so scribble.so)
 
 ifneq ($(V),1)
 Q := @
@@ -22,6 +22,10 @@ endif
 
 $(addprefix $(OUT)/,$(PROGRAMS)): $(OUT)/%: $(HERE)%.c $(wildcard $(HERE)*.h)
 	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -iquote $(HERE)../../.. -o $@ $< -lpthread
+
+# Its functions are bound at once: what a later binding reads may be changed by then.
+$(OUT)/scribble.so: $(HERE)scribble.c $(wildcard $(HERE)*.h)
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -fPIC -shared -Wl,-z,now -iquote $(HERE)../../.. -o $@ $< -lpthread
 
 # Without a call or a relocation in its text: it runs wherever its bytes are mapped.
 $(OUT)/body.so: $(HERE)body.c
