@@ -467,6 +467,9 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	set_registers(walk, sample->regs);
 	walk->copy[0] = sample->copy[0];
 	walk->copy[1] = sample->copy[1];
+	walk->go.layouts = 0;
+	if (scratch->kept)
+		walk->go = sample->go;
 	walk->code_start = sample->code_start;
 	walk->code_end = sample->code_end;
 	walk->deadline = began + walk_budget_ns;

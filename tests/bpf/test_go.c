@@ -273,6 +273,60 @@ static void test_go__the_policy_forbids(void **state)
 	EXPECT(cut_no_rule, EXACT(scene.pc), RETURN(1));
 }
 
+/* Walks a copy of both stacks, whose thread has gone on. Function 1 alone has called. */
+static u32 walk_copies(u64 left_bytes, u64 layouts)
+{
+	scene_publish();
+	walk_init(&host.walk);
+	memcpy(host.walk.reg, scene.reg, sizeof(scene.reg));
+	host.walk.address = scene.pc;
+	host.walk.deadline = 1000;
+	host.walk.copy[0] = (struct stack_copy){.start = SP, .bytes = 64};
+	host.walk.copy[1] = (struct stack_copy){.start = LEFT, .bytes = left_bytes};
+	host.walk.go = (struct walk_go){.system = G0,
+					.goroutine = G,
+					.low = LOW,
+					.high = HIGH,
+					.sp = LEFT,
+					.pc = RETURN(9),
+					.layouts = layouts};
+	memset(&go, 0, sizeof(go));
+	host.called = RETURN(1);
+	host_walk();
+	host.called = 0;
+	return host.walk.reason;
+}
+
+static void test_go__copies_of_both_stacks(void **state)
+{
+	(void)state;
+	scene.rule[1] = GO_RULE(SYSTEM, 0, 0, 0);
+	WORD(LEFT) = RETURN(2);
+	assert_int_equal(walk_copies(64, 2), REASON_end_root);
+	assert_int_equal(host.frame[2], RETURN(2));
+	assert_int_equal(walk_copies(64, 3), REASON_end_root);
+	/* another layout, no goroutine's stack, no structures of Go */
+	assert_int_equal(walk_copies(64, 1), REASON_cut_read);
+	assert_int_equal(walk_copies(0, 2), REASON_cut_read);
+	assert_int_equal(walk_copies(64, 0), REASON_cut_read);
+	/* the goroutine is elsewhere */
+	scene.rule[1] = RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM, GO_SWITCH_OPERANDS(0, 1, 0, 0),
+				  GO_THREAD_LOCAL - 8, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
+	/* C is on a third stack */
+	scene.rule[1] = GO_RULE(CALLBACK, 4, 0, 1);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
+}
+
+/* The copy has the call before the pc that the goroutine has saved. */
+static void test_go__copies_of_a_stack_that_grows(void **state)
+{
+	(void)state;
+	scene.rule[1] = GO_RULE(GROW, 0, 0, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_end_root);
+	assert_int_equal(host.walk.frames, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scene_teardown)
 
 int main(void)
@@ -292,6 +346,8 @@ int main(void)
 		TEST(test_go__entering_a_goroutine),
 		TEST(test_go__switches_are_bounded),
 		TEST(test_go__the_policy_forbids),
+		TEST(test_go__copies_of_both_stacks),
+		TEST(test_go__copies_of_a_stack_that_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
