@@ -64,18 +64,18 @@ INLINE void go_take(struct walk *walk, u64 thread, u32 bp_at)
  * Finds what the current thread runs: sets walk->go. Returns 0 when all words agree. While a thread
  * changes goroutines it has none. A copy has what its thread ran.
  */
-GLOBAL int go_find(u32 layout, s32 at)
+GLOBAL int go_find(u32 layout, s64 at)
 {
 	struct walk *walk = walk_state();
 
 	layout &= 1;
 	if (walk && walk_has_copy(walk))
 		return at != GO_THREAD_LOCAL || !(walk->go.layouts >> layout & 1);
-	if (!walk || at & 7 || (u32)at + GO_THREAD_LOCAL_MAX >= GO_THREAD_LOCAL_MAX)
+	if (!walk || at & 7 || (u64)at + GO_THREAD_LOCAL_MAX >= GO_THREAD_LOCAL_MAX)
 		return 1;
 	struct runtime_list *list = &walk->list;
 
-	if (runtime_read_word(walk_thread_pointer() + (s64)at) ||
+	if (runtime_read_word(walk_thread_pointer() + at) ||
 	    runtime_read_word(list->word + GO_THREAD))
 		return 1;
 	u64 thread = list->word;
@@ -245,6 +245,22 @@ INLINE int go_enter(struct walk *walk)
 	return 0;
 }
 
+/*
+ * Returns the offset of the goroutine from the thread pointer, or one that go_find() refuses. The
+ * dynamic linker has told a library the offset. A copy has no such word.
+ */
+INLINE s64 go_thread_local(struct walk *walk)
+{
+	s64 at = rule_offset(walk->rule);
+
+	if (!(rule_slots(walk->rule) & GO_SWITCH_IN_WORD))
+		return at;
+	if (walk_has_copy(walk) || !walk_is_mapped(walk, walk->address) ||
+	    runtime_read_word(walk->bias + at * 8))
+		return 0;
+	return walk->list.word;
+}
+
 /* Takes the way of walk->rule. Returns 0 to go on, or 1 at the end. */
 GLOBAL int go_switch(void)
 {
@@ -257,7 +273,7 @@ GLOBAL int go_switch(void)
 	/* a copy may be without them: its thread goes on */
 	if (walk_has_copy(walk) && !walk->go.layouts)
 		return walk_end(walk, REASON_cut_read);
-	if (walk->switches++ >= WALK_SWITCHES || go_find(layout, rule_offset(walk->rule)))
+	if (walk->switches++ >= WALK_SWITCHES || go_find(layout, go_thread_local(walk)))
 		return go_refuse(walk);
 	if (kind == GO_SWITCH_SYSTEM) {
 		walk->reg[REG_RBP] = walk->go.bp;

@@ -469,8 +469,8 @@ static void find_layout(struct go_rows *rows)
 			return;
 		if (strcmp(function.name, "runtime.systemstack") != 0)
 			continue;
-		if (go_switch_layout(bytes, read_function_text(rows, &function, bytes),
-				     &rows->layout))
+		if (go_switch_layout(function.start, bytes,
+				     read_function_text(rows, &function, bytes), &rows->layout))
 			return;
 	}
 	rows->layout = (struct go_layout){0};

@@ -124,6 +124,32 @@ static void test_go__thread_local_offsets_are_bounded(void **state)
 	}
 }
 
+#define LIBRARY_WORD 0x1000ull /* number of a word of the object */
+
+/* The dynamic linker has told a library the offset, in a word of its data. */
+static void test_go__a_library(void **state)
+{
+	static u64 word;
+	static const u64 others[] = {0,		8, (u64)-4, (u64)-4104, 1ull << 32 | 0xfffffff8,
+				     SCENE_TEXT};
+
+	(void)state;
+	region(6, SCENE_BIAS + LIBRARY_WORD * 8, &word, sizeof(word));
+	scene.rule[1] =
+		RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM,
+			  GO_SWITCH_OPERANDS(0, 1, 0, 0) | GO_SWITCH_IN_WORD, LIBRARY_WORD, 0);
+	WORD(LEFT) = RETURN(2);
+	word = (u64)-8;
+	EXPECT_CROSSED();
+	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		word = others[i];
+		EXPECT_REFUSED();
+	}
+	word = (u64)-8;
+	region(6, 0, NULL, 0);
+	EXPECT_REFUSED();
+}
+
 /* The stack pointer that a goroutine has saved is one of its own stack. */
 static void test_go__the_stack_is_the_goroutines(void **state)
 {
@@ -309,7 +335,10 @@ static void test_go__copies_of_both_stacks(void **state)
 	assert_int_equal(walk_copies(64, 1), REASON_cut_read);
 	assert_int_equal(walk_copies(0, 2), REASON_cut_read);
 	assert_int_equal(walk_copies(64, 0), REASON_cut_read);
-	/* the goroutine is elsewhere */
+	/* the goroutine is elsewhere, or a word has its place */
+	scene.rule[1] = RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM,
+				  GO_SWITCH_OPERANDS(0, 1, 0, 0) | GO_SWITCH_IN_WORD, 0, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
 	scene.rule[1] = RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM, GO_SWITCH_OPERANDS(0, 1, 0, 0),
 				  GO_THREAD_LOCAL - 8, 0);
 	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
@@ -336,6 +365,7 @@ int main(void)
 		TEST(test_go__the_older_layout),
 		TEST(test_go__structures_must_agree),
 		TEST(test_go__thread_local_offsets_are_bounded),
+		TEST(test_go__a_library),
 		TEST(test_go__the_stack_is_the_goroutines),
 		TEST(test_go__morestack),
 		TEST(test_go__mcall),
