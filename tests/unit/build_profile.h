@@ -23,6 +23,13 @@ extern const struct profile_times build_profile_times;
 
 struct profile *build_profile(void);
 
+/*
+ * Three samples, alike but for goroutines: 17 with labels, one of which has a key of ours; 18 with
+ * a label of a long key; and none.
+ */
+struct profile *build_profile_of_goroutines(void);
+#define BUILD_LONG_KEY_BYTES 300u /* all 'k' */
+
 /* Returns the location of a function with a name in an object. Makes both as needed. */
 uint32_t build_profile_location(struct profile *profile, const char *object, const char *function);
 
