@@ -202,7 +202,7 @@ INLINE int go_leave_cgo(struct walk *walk)
 	return go_holds(walk, sp) ? go_leave(walk, sp) : go_refuse(walk);
 }
 
-/* The frame on C's stack has C's stack pointer at the callback before. */
+/* The frame on C's stack has C's stack pointer at the callback before, or 0. It lies above. */
 INLINE int go_leave_callback(struct walk *walk)
 {
 	u64 sp = walk->go.callback;
@@ -214,7 +214,7 @@ INLINE int go_leave_callback(struct walk *walk)
 			return go_refuse(walk);
 		sp = walk->list.word;
 	}
-	if (go_read_stack(sp))
+	if (go_read_stack(sp) || (walk->word && walk->word - sp >= WALK_REACH))
 		return go_refuse(walk);
 	walk->go.callback = walk->word;
 	return go_leave(walk, sp);

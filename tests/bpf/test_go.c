@@ -231,6 +231,11 @@ static void test_go__go_called_from_c(void **state)
 	WORD(second + 32) = RETURN(2);
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(3), RETURN(1), RETURN(2));
 	assert_int_equal(host.walk.reg[REG_RBP], 0xb0c);
+	/* no callback before lies below, or far away */
+	WORD(first) = first - 8;
+	EXPECT_REFUSED();
+	WORD(first) = first + WALK_REACH;
+	EXPECT_REFUSED();
 	go.system[56 / 8] = first + 4;
 	EXPECT_REFUSED();
 }

@@ -50,6 +50,11 @@ struct victim {
 	uint64_t code;		     /* of VICTIM_CODE addresses in a row, each behind a call */
 	uint64_t pointer;	     /* of a word that holds slot[SECRET_RANDOM] */
 	uint64_t nodes;		     /* of struct secret_node [VICTIM_NODES] */
+	/*
+	 * Forged words claim a goroutine, which has left its stack at slot[0]. The first of them is
+	 * at this offset from the thread pointer. The word at this address has the offset.
+	 */
+	uint64_t thread_local_at, thread_local_word;
 };
 
 /* In its registers: random and small ones by turns. DWARF numbers, in this order. */

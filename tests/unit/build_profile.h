@@ -24,8 +24,8 @@ extern const struct profile_times build_profile_times;
 struct profile *build_profile(void);
 
 /*
- * Three samples, alike but for goroutines: 17 with labels, one of which has a key of ours; 18 with
- * a label of a long key; and none.
+ * Three samples, alike but for goroutines. The first has none. Goroutine 17 has labels, of which
+ * one has a key of ours and one has no text. Goroutine 18 has a label with a long key.
  */
 struct profile *build_profile_of_goroutines(void);
 #define BUILD_LONG_KEY_BYTES 300u /* all 'k' */
