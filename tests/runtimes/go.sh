@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/go.sh [VERSION...]: stacks and labels of programs that each version of Go has built. One TAP
-# stream, and a table of what is complete. What is built stays in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes.
+# stream, and a table of what is complete. Built programs stay in
+# ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes.
 #
 #   garbage, growing, clocks   workloads/gostacks; garbage with GOGC=5
 #   cgo                        workloads/cgo, linked by the linker of C: from Go to C and back
