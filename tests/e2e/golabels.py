@@ -17,6 +17,7 @@ PREFIX = "go.label."
 LEAF = "main.spin"
 COMPLETE = 0.99     # of the samples in that function, from the first one with a goroutine on
 ENOUGH = 60         # such samples
+STARVED = 75        # exit status: less CPU time than that
 
 
 def of_pprof(path):
@@ -94,6 +95,8 @@ def main():
         late = sum(time >= min(good) for time, _ in spun)
     print(f"{path.split('/')[-1]}: {len(spun)} samples in {LEAF}, {late} from the grant on, "
           f"{len(good)} with their goroutine's labels; {len(met)} of {len(said)} goroutines")
+    if len(spun) < ENOUGH:
+        return STARVED
     return met != set(said) or len(good) < max(ENOUGH, COMPLETE * late)
 
 
