@@ -288,7 +288,7 @@ static void test_go_rows__a_root_is_proven(void **state)
 	unwind_table_free(table);
 }
 
-/* The new thread takes its stack at 0x30, and has no callers. The thread that calls has no frame. */
+/* The new thread takes its stack at 0x30, and has no callers. The calling one has no frame. */
 static void test_go_rows__threads_begin_in_clone(void **state)
 {
 	static const struct made clone[] = {
