@@ -113,6 +113,7 @@ static inline u32 rule_flags(u64 rule)
  *   bits  8- 9  layout: 0 until Go 1.24, 1 since Go 1.25
  *   bits 10-13  a register, or the index of a word of the frame
  *   bit  14     rbp is saved below the return address
+ *   bit  15     a library: the following offset is in a word of its data, whose number this is
  * The offset is that of the pointer to the goroutine (g) from the thread pointer. BPF takes the way
  * only where g, its thread (m) and the thread's other goroutines point to each other.
  */
@@ -128,6 +129,7 @@ enum go_switch {
 };
 #define GO_SWITCH_OPERANDS(distance, layout, operand, saved) \
 	((distance) | (layout) << 8 | (operand) << 10 | (u32)(saved) << 14)
+#define GO_SWITCH_IN_WORD      (1u << 15)
 #define GO_SWITCH_DISTANCE_MAX 255u
 #define GO_THREAD_LOCAL_MAX    4096u /* bytes below the thread pointer */
 /* Offset of curg in struct m, of layouts 0 and 1. */

@@ -2,7 +2,8 @@
 /*
  * Samples that wait for the mappings of their process. A sample is kept with its registers and the
  * stack, and a later tick of any CPU walks the copy. The copy has no code, so that BPF looks at the
- * calls in front of return addresses when it makes the copy.
+ * calls in front of return addresses when it makes the copy. A copy may have a second stack: that
+ * which a signal has interrupted, or which Go's runtime has left.
  *
  * The includer supplies what its kernels offer (kernel_*.bpf.h).
  */
@@ -25,6 +26,8 @@
 #define KEPT_LINES	(KEPT_STACK_BYTES / 8 / KEPT_LINE_WORDS)
 #define KEPT_LIBRARIES	(7ull << 44) /* mmap(2) begins below the stack and goes down */
 
+#define STACK_WITHOUT_END (~0ull)
+
 /* ---- the copy ---- */
 
 /* Returns where to begin the copy of a stack. */
@@ -42,10 +45,11 @@ INLINE u64 copy_start(u64 sp)
 }
 
 /*
- * Makes a copy of the stack of a kept sample, as far as there is room behind its first `before`
- * bytes. The number of bytes is in memory only: a known range would cost the verifier states.
+ * Makes a copy of the stack of a kept sample up to `high`, as far as there is room behind its first
+ * `before` bytes. The number of bytes is in memory only: a known range would cost the verifier
+ * states.
  */
-GLOBAL int copy_stack(u32 number, u32 which, u64 before, u64 sp)
+GLOBAL int copy_stack(u32 number, u32 which, u64 before, u64 sp, u64 high)
 {
 	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
 
@@ -53,11 +57,11 @@ GLOBAL int copy_stack(u32 number, u32 which, u64 before, u64 sp)
 		return 0;
 	struct stack_copy *copy = &slot->sample.copy[BOUND((u64)which, STACK_COPIES)];
 	struct mm_struct *mm = BPF_CORE_READ(task_now(), mm);
-	u64 top = BPF_CORE_READ(mm, start_stack), end = ~0ull;
+	u64 top = BPF_CORE_READ(mm, start_stack), end = high;
 	volatile u64 *copied = &copy->bytes;
 
 	sp &= ~7ull;
-	if (top >= sp)
+	if (top >= sp && top + 8 < end)
 		end = top + 8;
 	copy->start = copy_start(sp);
 	copy->at = number_of(slot->stack) + before;
@@ -126,7 +130,7 @@ INLINE void keep_signal(u32 number, struct kept *slot, u32 at)
 		return;
 	if (copy->bytes > KEPT_STACK_BYTES - KEPT_PIECE)
 		copy->bytes = used;
-	copy_stack(number, 1, copy->bytes, sp);
+	copy_stack(number, 1, copy->bytes, sp, STACK_WITHOUT_END);
 }
 
 /* Remembers a word of the copy if it is an address behind a call, or that of a signal return. */
@@ -205,6 +209,72 @@ INLINE void keep_calls(u32 number, const struct kept *slot)
 	}
 }
 
+/* ---- Go ---- */
+
+/* Finds what the thread runs: sets walk->go. */
+INLINE void find_go(struct walk *walk)
+{
+	u64 layouts = 0;
+
+	if (!go_find(1, GO_THREAD_LOCAL) && walk->go.goroutine)
+		layouts = 2;
+	else if (!go_find(0, GO_THREAD_LOCAL))
+		layouts = walk->go.goroutine ? 1 : 3; /* no goroutine, in either */
+	walk->go.layouts = layouts;
+}
+
+/* Returns where the goroutine has left its stack, or 0. sp, r12: of the sample. */
+INLINE u64 left_stack(struct walk *walk, u64 sp, u64 r12)
+{
+	u64 left = walk->go.sp;
+
+	if (go_holds(walk, sp) || runtime_read_word(walk_thread_pointer() + GO_THREAD_LOCAL))
+		return 0;
+	/* for a clock, the goroutine itself is on the thread's stack: see runtime.nanotime1 */
+	if (walk->list.word == walk->go.goroutine)
+		left = r12;
+	else if (walk->list.word != walk->go.system)
+		return 0;
+	return go_holds(walk, left) ? left : 0;
+}
+
+/*
+ * Keeps what the walk needs where Go's runtime has changed stacks: the words that go.bpf.h reads,
+ * and the goroutine's stack. The copy of the thread's own stack ends where that stack ends, and
+ * makes room.
+ */
+GLOBAL int keep_go(u32 number)
+{
+	struct kept *slot = bpf_map_lookup_elem(&kept, &number);
+	struct walk *walk = walk_state();
+
+	if (!slot || !walk)
+		return 0;
+	const u64 *regs = slot->sample.regs;
+	struct stack_copy *copy = slot->sample.copy;
+	u64 left, above;
+
+	find_go(walk);
+	walk->go.call = 0;
+	if (walk->go.layouts && walk->go.goroutine && !walk_read_code(walk->go.pc - 8) &&
+	    walk_is_call(walk->code)) {
+		walk->go.call = walk->code;
+		keep_word(number, walk->go.pc);
+	}
+	slot->sample.go = walk->go;
+	if (!walk->go.layouts)
+		return 0;
+	left = left_stack(walk, regs[PT_RSP], regs[PT_R12]);
+	if (!left || runtime_read_word(walk->go.system + GO_STACK_HIGH))
+		return 0;
+	above = walk->list.word - copy->start;
+	if (above < copy->bytes)
+		copy->bytes = above & ~7ull;
+	if (copy->bytes <= KEPT_STACK_BYTES - KEPT_PIECE)
+		copy_stack(number, 1, copy->bytes, left, walk->go.high);
+	return 0;
+}
+
 /* ---- places ---- */
 
 #define KEPT_TRIES 4u
@@ -257,11 +327,13 @@ GLOBAL int keep_sample(void)
 	sample->code_end = BPF_CORE_READ(mm, end_code);
 	sample->epoch = worker_epoch;
 	bpf_probe_read_kernel(&slot->sample, sizeof(*sample), sample);
-	copy_stack(number, 0, 0, sample->regs[PT_RSP]);
+	copy_stack(number, 0, 0, sample->regs[PT_RSP], STACK_WITHOUT_END);
 	if (!*(volatile u64 *)&slot->sample.copy[0].bytes) {
 		wipe(slot);
 		return 0;
 	}
+	if (walk_may_switch())
+		keep_go(number);
 	keep_calls(number, slot);
 	*(volatile u64 *)&slot->taken = 1;
 	if (bpf_map_push_elem(&kept_queue, &number, 0)) {

@@ -422,13 +422,16 @@ GLOBAL int store_label(u32 number)
 	return 0;
 }
 
-/* Takes the labels of the goroutine, where the worker says that the process has some. */
+/*
+ * Takes the labels of the goroutine, where the worker says that the process has some. The worker
+ * cannot ask for them: the loader sets go_labels, and without it the verifier removes all this.
+ */
 GLOBAL int labels_part(void)
 {
 	struct scratch *scratch = scratch_state();
 	struct record *record = scratch ? record_of(scratch) : NULL;
 
-	if (!record || !(scratch->walk.slot & PROCESS_SLOT_LABELS))
+	if (!go_labels || !record || !(scratch->walk.slot & PROCESS_SLOT_LABELS))
 		return 0;
 	struct walk *walk = &scratch->walk;
 
@@ -467,6 +470,9 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 	set_registers(walk, sample->regs);
 	walk->copy[0] = sample->copy[0];
 	walk->copy[1] = sample->copy[1];
+	walk->go.layouts = 0;
+	if (scratch->kept)
+		walk->go = sample->go;
 	walk->code_start = sample->code_start;
 	walk->code_end = sample->code_end;
 	walk->deadline = began + walk_budget_ns;

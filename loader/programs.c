@@ -177,6 +177,7 @@ static void set_constants(struct programs *programs, const struct options *optio
 	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
 	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
 	constants->go_stacks = !rules->said.no_go_stacks;
+	constants->go_labels = (options->given.flags & OPTIONS_GO_LABELS) != 0;
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
 	constants->filter_mode = choose_filter(options);

@@ -351,8 +351,9 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 check-runtimes: $(EXECUTABLES)
 	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
 		tests/runtimes/luajit_layout.sh tests/runtimes/php_layout.sh \
-		tests/runtimes/ruby_layout.sh tests/runtimes/perl_layout.sh; r=$$?; \
-		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap; exit $$r
+		tests/runtimes/ruby_layout.sh tests/runtimes/perl_layout.sh tests/runtimes/go.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap $(BUILD)/results/runtimes/go.tap; \
+		exit $$r
 
 # ---- fuzzers ----------------------------------------------------------------------------------
 

@@ -39,6 +39,9 @@ _Static_assert(GO_CURRENT(1) == GO_CURRENT_125, "layout 1");
 
 #define GO_CODE_NEAR 4096u /* Go's linker keeps the two functions side by side */
 
+/* From the thread pointer to the goroutine, where a program has no other thread-local word */
+#define GO_THREAD_LOCAL (-8)
+
 /* ---- the goroutine ---- */
 
 /* Takes the goroutine in list->memory, if it is one of the thread at `thread`. */
@@ -59,18 +62,20 @@ INLINE void go_take(struct walk *walk, u64 thread, u32 bp_at)
 
 /*
  * Finds what the current thread runs: sets walk->go. Returns 0 when all words agree. While a thread
- * changes goroutines it has none.
+ * changes goroutines it has none. A copy has what its thread ran.
  */
-GLOBAL int go_find(u32 layout, s32 at)
+GLOBAL int go_find(u32 layout, s64 at)
 {
 	struct walk *walk = walk_state();
 
 	layout &= 1;
-	if (!walk || at & 7 || (u32)at + GO_THREAD_LOCAL_MAX >= GO_THREAD_LOCAL_MAX)
+	if (walk && walk_has_copy(walk))
+		return at != GO_THREAD_LOCAL || !(walk->go.layouts >> layout & 1);
+	if (!walk || at & 7 || (u64)at + GO_THREAD_LOCAL_MAX >= GO_THREAD_LOCAL_MAX)
 		return 1;
 	struct runtime_list *list = &walk->list;
 
-	if (runtime_read_word(walk_thread_pointer() + (s64)at) ||
+	if (runtime_read_word(walk_thread_pointer() + at) ||
 	    runtime_read_word(list->word + GO_THREAD))
 		return 1;
 	u64 thread = list->word;
@@ -90,9 +95,23 @@ GLOBAL int go_find(u32 layout, s32 at)
 	return 0;
 }
 
+/* Reads a word of a stack into walk->word. Returns 0 when the word was read. */
+GLOBAL int go_read_stack(u64 address)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk || !runtime_is_address(address))
+		return 1;
+	walk->reads++;
+	if (walk_has_copy(walk))
+		return walk_read_copy(walk, &walk->word, 8, address);
+	return walk_read(&walk->word, 8, address);
+}
+
+/* A copy may lack the words. */
 INLINE int go_refuse(struct walk *walk)
 {
-	return walk_end(walk, REASON_cut_stack_order);
+	return walk_end(walk, walk_has_copy(walk) ? REASON_cut_read : REASON_cut_stack_order);
 }
 
 /* Returns whether the goroutine's stack has a stack pointer. */
@@ -119,15 +138,15 @@ INLINE int go_leave(struct walk *walk, u64 sp)
 	u64 cfa = sp + go_distance(walk) + 8;
 
 	if (rule_slots(walk->rule) >> 14 & 1) {
-		if (runtime_read_word(cfa - 16))
+		if (go_read_stack(cfa - 16))
 			return go_refuse(walk);
-		walk->reg[REG_RBP] = walk->list.word;
+		walk->reg[REG_RBP] = walk->word;
 	}
-	if (runtime_read_word(cfa - 8))
+	if (go_read_stack(cfa - 8))
 		return go_refuse(walk);
 	walk->valid &= WALK_CALLEE_SAVED;
 	walk->chained = 0;
-	return walk_next(walk, cfa, walk->list.word);
+	return walk_next(walk, cfa, walk->word);
 }
 
 /* Goes on where the goroutine has saved its registers. */
@@ -147,8 +166,11 @@ INLINE int go_resume(struct walk *walk)
  */
 INLINE int go_called_this(struct walk *walk)
 {
-	if (!walk->go.goroutine || walk_read_code(walk->go.pc - 8) ||
-	    !code_calls_directly(walk->code))
+	if (walk_has_copy(walk))
+		walk->code = walk->go.call;
+	else if (walk_read_code(walk->go.pc - 8))
+		return 0;
+	if (!walk->go.goroutine || !code_calls_directly(walk->code))
 		return 0;
 	u64 target = walk->go.pc + (s64)(s32)(walk->code >> 32);
 
@@ -163,8 +185,8 @@ INLINE int go_leave_grown(struct walk *walk)
 /* The function has pushed the goroutine that called it. */
 INLINE int go_leave_caller(struct walk *walk)
 {
-	if (!walk->go.goroutine || runtime_read_word(walk->reg[REG_RSP]) ||
-	    walk->list.word != walk->go.goroutine)
+	if (!walk->go.goroutine || go_read_stack(walk->reg[REG_RSP]) ||
+	    walk->word != walk->go.goroutine)
 		return walk_end(walk, REASON_end_root);
 	return go_resume(walk);
 }
@@ -173,27 +195,28 @@ INLINE int go_leave_cgo(struct walk *walk)
 {
 	u64 at = walk->reg[REG_RSP] + go_operand(walk) * 8;
 
-	if (runtime_read_word(at) || walk->list.word != walk->go.goroutine ||
-	    runtime_read_word(at - 8))
+	if (go_read_stack(at) || walk->word != walk->go.goroutine || go_read_stack(at - 8))
 		return go_refuse(walk);
-	u64 sp = walk->go.high - walk->list.word;
+	u64 sp = walk->go.high - walk->word;
 
 	return go_holds(walk, sp) ? go_leave(walk, sp) : go_refuse(walk);
 }
 
-/* The frame on C's stack has C's stack pointer at the callback before. */
+/* The frame on C's stack has C's stack pointer at the callback before, or 0. It lies above. */
 INLINE int go_leave_callback(struct walk *walk)
 {
 	u64 sp = walk->go.callback;
 
+	if (walk_has_copy(walk))
+		return walk_end(walk, REASON_cut_read);
 	if (!sp) {
 		if (runtime_read_word(walk->go.system + GO_SAVED_SP))
 			return go_refuse(walk);
 		sp = walk->list.word;
 	}
-	if (runtime_read_word(sp))
+	if (go_read_stack(sp) || (walk->word && walk->word - sp >= WALK_REACH))
 		return go_refuse(walk);
-	walk->go.callback = walk->list.word;
+	walk->go.callback = walk->word;
 	return go_leave(walk, sp);
 }
 
@@ -222,6 +245,22 @@ INLINE int go_enter(struct walk *walk)
 	return 0;
 }
 
+/*
+ * Returns the offset of the goroutine from the thread pointer, or one that go_find() refuses. The
+ * dynamic linker has told a library the offset. A copy has no such word.
+ */
+INLINE s64 go_thread_local(struct walk *walk)
+{
+	s64 at = rule_offset(walk->rule);
+
+	if (!(rule_slots(walk->rule) & GO_SWITCH_IN_WORD))
+		return at;
+	if (walk_has_copy(walk) || !walk_is_mapped(walk, walk->address) ||
+	    runtime_read_word(walk->bias + at * 8))
+		return 0;
+	return walk->list.word;
+}
+
 /* Takes the way of walk->rule. Returns 0 to go on, or 1 at the end. */
 GLOBAL int go_switch(void)
 {
@@ -231,10 +270,10 @@ GLOBAL int go_switch(void)
 		return 1;
 	u32 kind = rule_reg(walk->rule), layout = rule_slots(walk->rule) >> 8 & 3;
 
-	/* a copy has no other stack, and its thread goes on */
-	if (walk_has_copy(walk))
+	/* a copy may be without them: its thread goes on */
+	if (walk_has_copy(walk) && !walk->go.layouts)
 		return walk_end(walk, REASON_cut_read);
-	if (walk->switches++ >= WALK_SWITCHES || go_find(layout, rule_offset(walk->rule)))
+	if (walk->switches++ >= WALK_SWITCHES || go_find(layout, go_thread_local(walk)))
 		return go_refuse(walk);
 	if (kind == GO_SWITCH_SYSTEM) {
 		walk->reg[REG_RBP] = walk->go.bp;

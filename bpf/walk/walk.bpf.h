@@ -215,6 +215,9 @@ struct walk_go {
 	u64 low, high;	/* its stack */
 	u64 sp, pc, bp; /* as saved when it left its stack */
 	u64 callback;	/* C's stack pointer at the next callback; 0: see `system` */
+	/* of a copy alone: the bytes of code before `pc`, if they are a call; 0: no call */
+	u64 call;
+	u64 layouts; /* the same: a bit per layout in which all this was found; 0: it was not */
 };
 
 /* Labels of a goroutine: addresses of the texts, and how many bytes they have. */

@@ -377,6 +377,42 @@ static int add_beginning(const struct go_rows *rows, const struct function *func
 	return rows->row(rows->context, function->start + at + CALL_BYTES, RULE_NONE);
 }
 
+/*
+ * Finds where runtime.clone takes the new thread's stack: behind its only mov %rsi, %rsp. *ret_at:
+ * the offset.
+ */
+static bool find_new_stack(const struct go_rows *rows, const struct function *function, u64 *ret_at)
+{
+	static const unsigned char take[] = {0x48, 0x89, 0xf4};
+	unsigned char bytes[BEGINNING_BYTES];
+	size_t size = function->end - function->start;
+	const unsigned char *at;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	size = read_text(rows, function->start, bytes, size);
+	at = memmem(bytes, size, take, sizeof(take));
+	if (!at)
+		return false;
+	*ret_at = (u64)(at - bytes) + sizeof(take);
+	return !memmem(at + 1, size - *ret_at, take, sizeof(take));
+}
+
+/* Adds runtime.clone: the calling thread has no frame there, and the new one has no caller. */
+static int add_clone(const struct go_rows *rows, const struct function *function)
+{
+	const u64 root = RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY);
+	u64 at;
+	int r;
+
+	if (!find_new_stack(rows, function, &at))
+		return add_beginning(rows, function);
+	r = rows->row(rows->context, function->start, RULE_MAKE(RULE_SP, 0, 0, 8, 0));
+	if (r < 0 || at >= function->end - function->start)
+		return r;
+	return rows->row(rows->context, function->start + at, root);
+}
+
 static bool is_root(const struct go_rows *rows, const struct function *function)
 {
 	static const char *const roots[] = {
@@ -450,8 +486,9 @@ static int add_function(const struct go_rows *rows, struct function *function)
 				 RULE_MAKE(RULE_END, 0, 0, 0, RULE_FLAG_ENTRY));
 	if (function->distances != 0 && function->ranges.count > 0)
 		return add_distances(rows, function);
-	if (strcmp(function->name, "runtime.clone") == 0 ||
-	    strcmp(function->name, "runtime.mcall") == 0)
+	if (strcmp(function->name, "runtime.clone") == 0)
+		return add_clone(rows, function);
+	if (strcmp(function->name, "runtime.mcall") == 0)
 		return add_beginning(rows, function);
 	if (function->distances == 0 || function->flags & FLAG_SPWRITE)
 		return rows->row(rows->context, function->start, RULE_NONE);
@@ -469,8 +506,8 @@ static void find_layout(struct go_rows *rows)
 			return;
 		if (strcmp(function.name, "runtime.systemstack") != 0)
 			continue;
-		if (go_switch_layout(bytes, read_function_text(rows, &function, bytes),
-				     &rows->layout))
+		if (go_switch_layout(function.start, bytes,
+				     read_function_text(rows, &function, bytes), &rows->layout))
 			return;
 	}
 	rows->layout = (struct go_layout){0};

@@ -14,7 +14,7 @@
  *   roots         RULE_END: runtime.goexit, to which each goroutine's function returns;
  *                 runtime.rt0_go, where the program begins; runtime.mstart on a thread of C,
  *                 whose caller has no rules; crosscall1, which calls runtime.mstart there, if
- *                 Go's linker took that from C; the call in runtime.clone that begins a thread;
+ *                 Go's linker took that from C; runtime.clone behind the switch to a new stack;
  *                 without a known layout, the call in runtime.mcall that begins a scheduler
  */
 #ifndef KEYHOLE_OBJECT_UNWIND_GO_ROWS_H

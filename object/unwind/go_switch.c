@@ -345,6 +345,8 @@ void go_switch_find(const char *name, bool writes, const void *bytes, size_t siz
 
 /* ---- the layout ---- */
 
+#define LOAD_BYTES 7u
+
 /* mov %fs:disp, reg; or mov $disp, %rcx and mov %fs:(%rcx), reg in code that may lie anywhere. */
 static s32 find_thread_local(const struct code *code)
 {
@@ -353,10 +355,42 @@ static s32 find_thread_local(const struct code *code)
 		    (at(code, i + 3) & 0xc7) == 0x04 && at(code, i + 4) == 0x25)
 			return word_at(code, i + 5);
 		if (at(code, i) == 0x48 && at(code, i + 1) == 0xc7 && at(code, i + 2) == 0xc1 &&
-		    at(code, i + 7) == 0x64)
+		    at(code, i + LOAD_BYTES) == 0x64)
 			return word_at(code, i + 3);
 	}
 	return 0;
+}
+
+/*
+ * mov disp(%rip), %rcx and mov %fs:(%rcx), reg in a library. Returns the number of the word, as
+ * rules have it, or 0.
+ */
+static s32 find_thread_local_word(const struct code *code, u64 address)
+{
+	for (size_t i = 0; i + LOAD_BYTES <= code->size; i++) {
+		u64 word;
+
+		if (at(code, i) != 0x48 || at(code, i + 1) != 0x8b || at(code, i + 2) != 0x0d ||
+		    at(code, i + LOAD_BYTES) != 0x64)
+			continue;
+		word = address + i + LOAD_BYTES + (u64)(s64)word_at(code, i + 3);
+		if (word % WORD != 0 || word / WORD > RULE_OFFSET_MAX)
+			return 0;
+		return (s32)(word / WORD);
+	}
+	return 0;
+}
+
+static bool find_place(const struct code *code, u64 address, struct go_layout *layout)
+{
+	s32 found = find_thread_local(code);
+
+	layout->in_word = found == 0;
+	layout->thread_local_at = found;
+	if (found != 0)
+		return found < 0 && found >= -(s32)GO_THREAD_LOCAL_MAX && found % (s32)WORD == 0;
+	layout->thread_local_at = find_thread_local_word(code, address);
+	return layout->thread_local_at != 0;
 }
 
 #define COMPARE_BYTES 7u
@@ -370,16 +404,13 @@ static s32 find_current(const struct code *code)
 	return 0;
 }
 
-bool go_switch_layout(const void *bytes, size_t size, struct go_layout *ret_layout)
+bool go_switch_layout(u64 address, const void *bytes, size_t size, struct go_layout *ret_layout)
 {
 	static const s32 current[] = {GO_CURRENT_116, GO_CURRENT_125};
 	const struct code code = {bytes, size};
 	s32 found = find_current(&code);
 
-	ret_layout->thread_local_at = find_thread_local(&code);
-	if (ret_layout->thread_local_at >= 0 ||
-	    ret_layout->thread_local_at < -(s32)GO_THREAD_LOCAL_MAX ||
-	    ret_layout->thread_local_at % (s32)WORD != 0)
+	if (!find_place(&code, address, ret_layout))
 		return false;
 	for (u32 i = 0; i < sizeof(current) / sizeof(current[0]); i++) {
 		if (found == current[i]) {
@@ -396,12 +427,14 @@ bool go_switch_layout(const void *bytes, size_t size, struct go_layout *ret_layo
 static u64 switch_rule(const struct go_range *range, const struct go_layout *layout, s32 distance,
 		       bool saved)
 {
+	u32 operands =
+		GO_SWITCH_OPERANDS((u32)distance / WORD, layout->number, range->operand, saved);
+
 	if (layout->thread_local_at == 0)
 		return RULE_NONE;
-	return RULE_MAKE(
-		RULE_SWITCH, range->switches,
-		GO_SWITCH_OPERANDS((u32)distance / WORD, layout->number, range->operand, saved),
-		layout->thread_local_at, 0);
+	if (layout->in_word)
+		operands |= GO_SWITCH_IN_WORD;
+	return RULE_MAKE(RULE_SWITCH, range->switches, operands, layout->thread_local_at, 0);
 }
 
 /*

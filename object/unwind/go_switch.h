@@ -29,8 +29,9 @@
 /* The same for all functions of a program: runtime.systemstack shows it. */
 struct go_layout {
 	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: unknown */
-	u32 number;	     /* as in RULE_SWITCH */
-	u32 current;	     /* offset of curg in struct m */
+	bool in_word; /* a library: the dynamic linker writes it into the word of that number */
+	u32 number;   /* as in RULE_SWITCH */
+	u32 current;  /* offset of curg in struct m */
 };
 
 enum go_range_kind {
@@ -54,8 +55,11 @@ struct go_ranges {
 	size_t count;
 };
 
-/* Reads the layout out of runtime.systemstack. Returns whether it is a known one. */
-bool go_switch_layout(const void *code, size_t size, struct go_layout *ret_layout);
+/*
+ * Reads the layout out of runtime.systemstack, whose code begins at an address of the object.
+ * Returns whether it is a known one.
+ */
+bool go_switch_layout(u64 address, const void *code, size_t size, struct go_layout *ret_layout);
 
 /* Returns whether code seems to write the stack pointer, other than by counting. */
 bool go_switch_writes(const void *code, size_t size);

@@ -39,6 +39,8 @@ struct pprof_sample {
 	bool cut; /* a frame found no room */
 	uint64_t values[PPROF_TYPES_MAX];
 	uint32_t value_count;
+	struct profile_label labels[PROFILE_LABELS_MAX]; /* that the program gave */
+	size_t label_count;
 };
 
 static inline int read_location_id(struct pprof_input *in, uint64_t id, struct pprof_sample *sample)
@@ -86,17 +88,25 @@ static int read_values(struct pprof_input *in, struct reader *message, struct wi
 	return 0;
 }
 
+/* A label with a key of no writer of ours is one that the program gave, if it has a text. */
+static void add_given(struct pprof_sample *sample, uint32_t key, uint32_t text)
+{
+	if (key && text && sample->label_count < PROFILE_LABELS_MAX)
+		sample->labels[sample->label_count++] = (struct profile_label){key, text};
+}
+
 /* The label of a container is left alone: the model finds the container in the path. */
 static int read_label(struct pprof_input *in, struct reader *message, struct pprof_sample *sample)
 {
 	struct profile_sample *to = &sample->to;
 	uint64_t number[LABEL_FIELD_NUMBER + 1];
-	const struct pprof_string *string;
+	const struct pprof_string *string, *key;
 	bool whole = wire_numbers(message, number, LABEL_FIELD_NUMBER + 1);
 	uint8_t label;
 	int r = 0;
 
-	label = pprof_string(in, number[LABEL_FIELD_KEY], &r)->label;
+	key = pprof_string(in, number[LABEL_FIELD_KEY], &r);
+	label = key->label;
 	string = pprof_string(in, number[LABEL_FIELD_TEXT], &r);
 	if (r < 0)
 		return r;
@@ -118,6 +128,8 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 		to->goroutine = number[LABEL_FIELD_NUMBER];
 	else if (label == LABEL_REASON)
 		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
+	else if (label == LABEL_OTHER)
+		add_given(sample, key->id, string->id);
 	return 0;
 }
 
@@ -178,6 +190,7 @@ static int add_sample(struct pprof_input *in, struct pprof_sample *sample, uint6
 	if (!to->thread_name)
 		to->thread_name = to->process_name;
 	to->cgroup = profile_cgroup_add(in->profile, sample->cgroup, sample->cgroup_path);
+	to->labels = profile_labels_add(in->profile, sample->labels, sample->label_count);
 	if (!is_kept(in, sample))
 		return 0;
 	if (in->commented && to->pid)
@@ -202,7 +215,7 @@ static int read_sample(struct pprof_input *in, struct reader *message)
 
 	memset(&sample.to, 0, sizeof(sample.to));
 	sample.cgroup = sample.cgroup_path = 0;
-	sample.depth = sample.value_count = 0;
+	sample.depth = sample.value_count = sample.label_count = 0;
 	sample.cut = false;
 	r = read_fields(in, message, &sample);
 	if (r < 0)

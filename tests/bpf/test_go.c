@@ -124,6 +124,32 @@ static void test_go__thread_local_offsets_are_bounded(void **state)
 	}
 }
 
+#define LIBRARY_WORD 0x1000ull /* number of a word of the object */
+
+/* The dynamic linker has told a library the offset, in a word of its data. */
+static void test_go__a_library(void **state)
+{
+	static u64 word;
+	static const u64 others[] = {0,		8, (u64)-4, (u64)-4104, 1ull << 32 | 0xfffffff8,
+				     SCENE_TEXT};
+
+	(void)state;
+	region(6, SCENE_BIAS + LIBRARY_WORD * 8, &word, sizeof(word));
+	scene.rule[1] =
+		RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM,
+			  GO_SWITCH_OPERANDS(0, 1, 0, 0) | GO_SWITCH_IN_WORD, LIBRARY_WORD, 0);
+	WORD(LEFT) = RETURN(2);
+	word = (u64)-8;
+	EXPECT_CROSSED();
+	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		word = others[i];
+		EXPECT_REFUSED();
+	}
+	word = (u64)-8;
+	region(6, 0, NULL, 0);
+	EXPECT_REFUSED();
+}
+
 /* The stack pointer that a goroutine has saved is one of its own stack. */
 static void test_go__the_stack_is_the_goroutines(void **state)
 {
@@ -205,6 +231,11 @@ static void test_go__go_called_from_c(void **state)
 	WORD(second + 32) = RETURN(2);
 	EXPECT(end_root, EXACT(scene.pc), RETURN(1), RETURN(3), RETURN(1), RETURN(2));
 	assert_int_equal(host.walk.reg[REG_RBP], 0xb0c);
+	/* no callback before lies below, or far away */
+	WORD(first) = first - 8;
+	EXPECT_REFUSED();
+	WORD(first) = first + WALK_REACH;
+	EXPECT_REFUSED();
 	go.system[56 / 8] = first + 4;
 	EXPECT_REFUSED();
 }
@@ -273,6 +304,63 @@ static void test_go__the_policy_forbids(void **state)
 	EXPECT(cut_no_rule, EXACT(scene.pc), RETURN(1));
 }
 
+/* Walks a copy of both stacks, whose thread has gone on. Function 1 alone has called. */
+static u32 walk_copies(u64 left_bytes, u64 layouts)
+{
+	scene_publish();
+	walk_init(&host.walk);
+	memcpy(host.walk.reg, scene.reg, sizeof(scene.reg));
+	host.walk.address = scene.pc;
+	host.walk.deadline = 1000;
+	host.walk.copy[0] = (struct stack_copy){.start = SP, .bytes = 64};
+	host.walk.copy[1] = (struct stack_copy){.start = LEFT, .bytes = left_bytes};
+	host.walk.go = (struct walk_go){.system = G0,
+					.goroutine = G,
+					.low = LOW,
+					.high = HIGH,
+					.sp = LEFT,
+					.pc = RETURN(9),
+					.layouts = layouts};
+	memset(&go, 0, sizeof(go));
+	host.called = RETURN(1);
+	host_walk();
+	host.called = 0;
+	return host.walk.reason;
+}
+
+static void test_go__copies_of_both_stacks(void **state)
+{
+	(void)state;
+	scene.rule[1] = GO_RULE(SYSTEM, 0, 0, 0);
+	WORD(LEFT) = RETURN(2);
+	assert_int_equal(walk_copies(64, 2), REASON_end_root);
+	assert_int_equal(host.frame[2], RETURN(2));
+	assert_int_equal(walk_copies(64, 3), REASON_end_root);
+	/* another layout, no goroutine's stack, no structures of Go */
+	assert_int_equal(walk_copies(64, 1), REASON_cut_read);
+	assert_int_equal(walk_copies(0, 2), REASON_cut_read);
+	assert_int_equal(walk_copies(64, 0), REASON_cut_read);
+	/* the goroutine is elsewhere, or a word has its place */
+	scene.rule[1] = RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM,
+				  GO_SWITCH_OPERANDS(0, 1, 0, 0) | GO_SWITCH_IN_WORD, 0, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
+	scene.rule[1] = RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM, GO_SWITCH_OPERANDS(0, 1, 0, 0),
+				  GO_THREAD_LOCAL - 8, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
+	/* C is on a third stack */
+	scene.rule[1] = GO_RULE(CALLBACK, 4, 0, 1);
+	assert_int_equal(walk_copies(64, 2), REASON_cut_read);
+}
+
+/* The copy has the call before the pc that the goroutine has saved. */
+static void test_go__copies_of_a_stack_that_grows(void **state)
+{
+	(void)state;
+	scene.rule[1] = GO_RULE(GROW, 0, 0, 0);
+	assert_int_equal(walk_copies(64, 2), REASON_end_root);
+	assert_int_equal(host.walk.frames, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scene_teardown)
 
 int main(void)
@@ -282,6 +370,7 @@ int main(void)
 		TEST(test_go__the_older_layout),
 		TEST(test_go__structures_must_agree),
 		TEST(test_go__thread_local_offsets_are_bounded),
+		TEST(test_go__a_library),
 		TEST(test_go__the_stack_is_the_goroutines),
 		TEST(test_go__morestack),
 		TEST(test_go__mcall),
@@ -292,6 +381,8 @@ int main(void)
 		TEST(test_go__entering_a_goroutine),
 		TEST(test_go__switches_are_bounded),
 		TEST(test_go__the_policy_forbids),
+		TEST(test_go__copies_of_both_stacks),
+		TEST(test_go__copies_of_a_stack_that_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

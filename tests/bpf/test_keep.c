@@ -230,6 +230,127 @@ static void test_keep__makes_room_for_the_stack_below(void **state)
 	address_space.start_code = address_space.end_code = 0;
 }
 
+/* ---- Go ---- */
+
+#define GO_START  0xc000000000ull
+#define GO_LOCAL  GO_START
+#define GO_M	  (GO_START + 0x100)
+#define GO_G0	  (GO_START + 0x300)
+#define GO_G	  (GO_START + 0x400)
+#define GO_G0_SP  (GO_START + 0x1800)
+#define GO_G0_END (GO_START + 0x2000)
+#define GO_LEFT	  (GO_START + 0x2400)
+#define GO_LOW	  (GO_START + 0x2000)
+#define GO_HIGH	  (GO_START + 0x3000)
+
+static u64 go_memory[4 * WORDS];
+
+static u64 *word_of_go(u64 address)
+{
+	return &go_memory[(address - GO_START) / 8];
+}
+
+/* A thread of Go 1.26 works on its own stack, and its goroutine has left another one. */
+static void put_go(void)
+{
+	memset(go_memory, 0, sizeof(go_memory));
+	sampler.task.thread.fsbase = GO_LOCAL - GO_THREAD_LOCAL;
+	sampler.user = go_memory;
+	sampler.user_start = GO_START;
+	sampler.user_bytes = sizeof(go_memory);
+	sampler.regs[PT_RSP] = GO_G0_SP;
+	address_space.start_stack = GO_START - 8;
+	*word_of_go(GO_LOCAL) = *word_of_go(GO_M) = GO_G0;
+	*word_of_go(GO_M + GO_CURRENT_125) = GO_G;
+	*word_of_go(GO_G0 + 48) = *word_of_go(GO_G + 48) = GO_M;
+	*word_of_go(GO_G0 + 8) = GO_G0_END;
+	*word_of_go(GO_G) = GO_LOW;
+	*word_of_go(GO_G + 8) = GO_HIGH;
+	*word_of_go(GO_G + 56) = GO_LEFT;
+	*word_of_go(GO_G + 64) = GO_START + 0x608; /* behind a call */
+	*((u8 *)word_of_go(GO_START + 0x600) + 3) = 0xe8;
+	*word_of_go(GO_G + 72) = GO_G;
+	*word_of_go(GO_LEFT) = 0x5ec0de;
+}
+
+static void test_keep__has_the_stack_that_a_goroutine_left(void **state)
+{
+	const struct sample *sample = &sampler.kept[0].sample;
+	const u64 own = WALK_RED_ZONE + GO_G0_END - GO_G0_SP;
+
+	(void)state;
+	put_go();
+	tick();
+	assert_int_equal(kept_count, 1);
+	assert_int_equal(sample->copy[0].bytes, own);
+	assert_int_equal(sample->copy[1].start, GO_LEFT - WALK_RED_ZONE);
+	assert_int_equal(sample->copy[1].bytes, WALK_RED_ZONE + GO_HIGH - GO_LEFT);
+	assert_int_equal(sampler.kept[0].stack[(own + WALK_RED_ZONE) / 8], 0x5ec0de);
+	assert_int_equal(sample->go.goroutine, GO_G);
+	assert_int_equal(sample->go.layouts, 2);
+	assert_int_equal(sample->go.call >> 24 & 0xff, 0xe8);
+	sampler.scratch.kept = 1;
+	assert_true(walk_copy_calls(GO_START + 0x608));
+}
+
+static void test_keep__knows_both_layouts_of_go(void **state)
+{
+	const struct sample *sample = &sampler.kept[0].sample;
+
+	(void)state;
+	put_go();
+	*word_of_go(GO_M + GO_CURRENT_125) = 0;
+	tick();
+	assert_int_equal(sample->go.layouts, 3);
+	assert_int_equal(sample->copy[1].bytes, 0);
+	sampler.queued = kept_count = 0;
+	memset(sampler.kept, 0, sizeof(sampler.kept));
+	sampler.scratch.kept_next = 0;
+	*word_of_go(GO_M + GO_CURRENT_116) = GO_G;
+	tick();
+	assert_int_equal(sample->go.layouts, 1);
+	assert_int_equal(sample->copy[1].start, GO_LEFT - WALK_RED_ZONE);
+}
+
+/* The kernel's clock runs on the thread's stack, and r12 has the goroutine's stack pointer. */
+static void test_keep__has_the_stack_behind_a_clock(void **state)
+{
+	const struct sample *sample = &sampler.kept[0].sample;
+
+	(void)state;
+	put_go();
+	*word_of_go(GO_LOCAL) = GO_G;
+	sampler.regs[PT_R12] = GO_LEFT + 256;
+	tick();
+	assert_int_equal(sample->copy[1].start, GO_LEFT + 256 - WALK_RED_ZONE);
+	assert_int_equal(sample->copy[1].bytes, WALK_RED_ZONE + GO_HIGH - GO_LEFT - 256);
+}
+
+/* Where words do not agree, or the goroutine is on its own stack, there is one copy. */
+static void test_keep__has_one_stack_otherwise(void **state)
+{
+	static const u64 words[] = {GO_LOCAL,	GO_M,	   GO_M + GO_CURRENT_125,
+				    GO_G0 + 48, GO_G + 48, GO_G + 56,
+				    GO_G + 72,	GO_G0 + 8};
+	const struct sample *sample = &sampler.kept[0].sample;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		setup(state);
+		put_go();
+		*word_of_go(words[i]) = 4;
+		tick();
+		assert_int_equal(kept_count, 1);
+		if (words[i] != GO_G0 + 8)
+			assert_int_equal(sample->copy[1].bytes, 0);
+	}
+	setup(state);
+	put_go();
+	sampler.regs[PT_RSP] = GO_LEFT - 256;
+	tick();
+	assert_int_equal(sample->go.layouts, 2);
+	assert_int_equal(sample->copy[1].bytes, 0);
+}
+
 static void test_keep__has_so_many_places(void **state)
 {
 	(void)state;
@@ -345,6 +466,10 @@ int main(void)
 		TEST(follows_a_signal_to_the_stack_below),
 		TEST(follows_no_signal_of_before),
 		TEST(makes_room_for_the_stack_below),
+		TEST(has_the_stack_that_a_goroutine_left),
+		TEST(knows_both_layouts_of_go),
+		TEST(has_the_stack_behind_a_clock),
+		TEST(has_one_stack_otherwise),
 		TEST(has_so_many_places),
 		TEST(not_without_a_stack),
 		TEST(no_more_at_the_end),

@@ -482,6 +482,29 @@ static void publish_labels(u64 words[GO_WORDS])
 	slot_of(0)->key = process_slot_key(PID, sampler.generation.number);
 	slot_of(0)->block = process_slot_block(16, 1, 1) | PROCESS_SLOT_LABELS;
 	sampler.task.thread.fsbase = HEAP + 8;
+	go_labels = 1;
+}
+
+/* The worker says that a process with a grant has labels, but the loader was not asked for them. */
+static void test_sample__no_worker_asks_for_labels(void **state)
+{
+	static u64 words[GO_WORDS];
+	struct grant grant = {0};
+
+	(void)state;
+	publish_labels(words);
+	go_labels = 0;
+	sampler.grant = &grant;
+	for (u32 i = 0; i < 8; i++) {
+		const struct record *record = take_one();
+
+		assert_int_equal(record->labels, LABELS_NOT_WANTED);
+		assert_int_equal(record->label_words, 0);
+		assert_int_equal(sampler.scratch.walk.list.reads, 0);
+		assert_int_equal(sampler.scratch.walk.goroutine, 0);
+	}
+	assert_int_equal(grant.listed, 0);
+	sampler.grant = NULL;
 }
 
 static void test_sample__labels_need_a_grant(void **state)
@@ -571,6 +594,7 @@ int main(void)
 		TEST(epoch_forgets_cached_rules),
 		cmocka_unit_test_setup(test_sample__context_needs_a_grant, setup),
 		cmocka_unit_test_setup(test_sample__labels_need_a_grant, setup),
+		cmocka_unit_test_setup(test_sample__no_worker_asks_for_labels, setup),
 		cmocka_unit_test_setup(test_sample__contexts_are_bounded, setup),
 	};
 

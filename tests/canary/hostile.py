@@ -76,7 +76,7 @@ class Report:
     def __init__(self):
         self.words, self.found, self.controls = {}, {}, {}
         self.asked, self.answered = collections.Counter(), collections.Counter()
-        self.reasons, self.long = {}, None
+        self.reasons, self.long, self.switches = {}, None, {}
 
     def take(self, line):
         letter, *rest = line.split()
@@ -90,6 +90,8 @@ class Report:
             self.asked[rest[0]], self.answered[rest[0]] = int(rest[1]), int(rest[2])
         elif letter == "R":
             self.reasons[rest[0]] = int(rest[1])
+        elif letter == "S":
+            self.switches[rest[0]] = int(rest[1]), int(rest[2])
         elif letter == "F":
             self.long = tuple(map(int, rest))
 
@@ -168,6 +170,20 @@ def minute(words, samples):
     return words * 8 / max(samples, 1) * DEFAULT_HZ * 60
 
 
+def judge_switches(report, tap):
+    """the victim has words that claim a goroutine, at one offset"""
+    crossed, refused = report.switches["none"]
+    tap(crossed == 0 and refused > SLOTS,
+        f"stacks of Go: {crossed} of {crossed + refused} walks found one where there is no goroutine")
+    crossed, refused = report.switches["word"]
+    tap(crossed >= SLOTS * 0.8,
+        f"control: {crossed} of {crossed + refused} walks went to the claimed goroutine by a word")
+    crossed, refused = report.switches["all"]
+    tap(crossed >= SLOTS and refused >= SLOTS,
+        f"stacks of Go: {crossed} walks went to the claimed goroutine, and {refused} did not; "
+        "see above for the words that came out")
+
+
 def judge(victim, recording, tap):
     report = recording.report
     answered, asked = sum(report.answered.values()), sum(report.asked.values())
@@ -188,12 +204,13 @@ def judge(victim, recording, tap):
     tap(got["registers"] == 0, "random words in registers: none came out")
     secrets = {("register", i): w for i, w in enumerate(victim.registers)}
     for i, word in enumerate(victim.kinds["small"]):
-        secrets["sp", i] = secrets["saved", i] = word
+        secrets["sp", i] = secrets["saved", i] = secrets["switch", i] = word
     guessed = [key for key, word in report.found.items() if secrets.get(key) == word]
     tap(report.found and not guessed,
         f"asked bit by bit: {len(guessed)} of {len(report.found)} words were found out")
     tap(got["pointer"] <= SLOTS // 4,
         f"pointers to random bytes: {got['pointer']} of {SLOTS} came out (expected: 1 in 160)")
+    judge_switches(report, tap)
     frames, samples, _ = report.long
     tap(0 < frames / samples <= FRAMES_MAX,
         f"addresses of code: {frames / samples:.0f} in a sample, "

@@ -12,6 +12,7 @@
  *   C name count from to  records of the control process between two moments
  *   F frames records ns  the long walk: frames in all, records, time
  *   A form asked answered  attempts
+ *   S attack crossed refused  walks where a rule says that Go changes stacks
  *   R reason count  how walks ended
  */
 #include <errno.h>
@@ -37,7 +38,10 @@
 #define SETTLE_NS   (20 * 1000ull) /* an earlier walk may still see the old block */
 #define IDLE_NS	    (3 * NS_PER_SECOND)
 #define LONG_NS	    (2 * NS_PER_SECOND)
-#define SEARCHED    2u /* slots of which each bit is asked for; twice as many registers */
+#define REG_RBP	    6u
+#define LAYOUT	    1u	/* of Go's structures in the victim */
+#define OFFSETS	    64u /* from the thread pointer, that are tried */
+#define SEARCHED    2u	/* slots of which each bit is asked for; twice as many registers */
 #define ATTEMPTS    5u
 #define REG_RBX	    3u
 #define REG_RSP	    7u
@@ -57,12 +61,14 @@ enum form {
 	FORM_FALLBACK, /* no rule at all */
 	FORM_CONTEXT,  /* as the pc of a signal's context */
 	FORM_LONG,     /* word by word upwards */
+	FORM_SWITCH,   /* where Go is said to change stacks: on the other stack, */
+	FORM_SWITCHED, /* and as the rbp that is saved there, which then is the return address */
 	FORMS
 };
 
-static const char *const form_names[FORMS] = {"sp",	  "end",     "signal", "wide",
-					      "deref",	  "saved",   "base",   "register",
-					      "fallback", "context", "long"};
+static const char *const form_names[FORMS] = {"sp",    "end",	 "signal",   "wide",	 "deref",
+					      "saved", "base",	 "register", "fallback", "context",
+					      "long",  "switch", "switched"};
 
 /* Not const: the compiler must read the words of the file. */
 static volatile struct {
@@ -76,7 +82,7 @@ static struct regions regions;
 static struct ring rings[ABI_MAX_CPUS];
 static struct map *seen;
 static uint64_t generation, version, controls, asked[FORMS], answered[FORMS];
-static uint64_t reasons[REASON_COUNT];
+static uint64_t reasons[REASON_COUNT], crossed, refused;
 static uint64_t phase_begun;
 static uint32_t directory, area;
 
@@ -314,6 +320,17 @@ static struct answer ask(const struct plan *plan)
 #define BARE(kind)	RULE_MAKE(kind, 0, 0, 0, 0)
 #define WIDE_RULE	RULE_MAKE(RULE_WIDE, 0, 0, 1, 0)
 
+/* The goroutine has left its stack at the first slot. */
+static uint64_t switch_rule(enum go_switch kind, uint64_t address, uint32_t more)
+{
+	const uint32_t words = (uint32_t)(address - victim.slot[0]) / 8;
+
+	return RULE_MAKE(RULE_SWITCH, kind, GO_SWITCH_OPERANDS(words & 255, LAYOUT, 0, 0) | more,
+			 (int64_t)victim.thread_local_at, 0);
+}
+
+#define SWITCH_SAVED GO_SWITCH_OPERANDS(0u, 0u, 0u, 1u)
+
 /* To the word at `address`, which for FORM_REGISTER is a register's number. */
 static struct plan plan_for(enum form form, uint64_t address)
 {
@@ -349,6 +366,14 @@ static struct plan plan_for(enum form form, uint64_t address)
 	case FORM_REGISTER:
 		plan.leaf = WIDE_RULE;
 		plan.leaf_wide = wide_rule(REG_RSP, 8, (uint32_t)address, 0);
+		break;
+	case FORM_SWITCH:
+		plan.leaf = switch_rule(GO_SWITCH_SYSTEM, address, 0);
+		break;
+	case FORM_SWITCHED:
+		plan.leaf = switch_rule(GO_SWITCH_SYSTEM, address + 8, SWITCH_SAVED);
+		plan.text = WIDE_RULE;
+		plan.text_wide = wide_rule(REG_RSP, 8, REG_RBP, 0);
 		break;
 	case FORM_FALLBACK:
 		plan.leaf = plan.text = BARE(RULE_NONE);
@@ -417,9 +442,82 @@ static void attack_registers(void)
 	}
 }
 
+static void try_switch(uint64_t rule)
+{
+	struct plan plan = plan_for(FORM_SWITCH, victim.slot[0]);
+	struct answer answer;
+
+	plan.leaf = rule;
+	answer = ask(&plan);
+	crossed += answer.here && answer.frames > 1;
+	refused += answer.here && answer.frames <= 1;
+}
+
+/* From the leaf to each word, by each way on which Go changes stacks. */
+static void attack_by_switches(void)
+{
+	for (uint32_t kind = 0; kind < SECRET_KINDS; kind++) {
+		for (uint32_t i = 0; i < VICTIM_SLOTS; i++) {
+			const uint64_t address = victim.slot[kind] + 16 * i;
+
+			for (uint32_t way = GO_SWITCH_SYSTEM; way <= GO_SWITCH_INTERRUPTED; way++)
+				try_switch(switch_rule((enum go_switch)way, address, 0));
+			try_form(FORM_SWITCHED, address);
+		}
+	}
+}
+
+/* Words that are no offset of a goroutine, and offsets at which there is none. */
+static void attack_without_goroutine(void)
+{
+	for (uint32_t i = 1; i <= OFFSETS; i++) {
+		const int64_t at = -8 * (int64_t)i;
+		const uint64_t word = victim.nodes + sizeof(struct secret_node) * i - 8;
+		const uint32_t operands = GO_SWITCH_OPERANDS(1u, LAYOUT, 0u, 0u);
+
+		if ((uint64_t)at != victim.thread_local_at)
+			try_switch(RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM, operands, at, 0));
+		try_switch(RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM, operands | GO_SWITCH_IN_WORD,
+				     (int64_t)(word - victim.leaf) / 8, 0));
+	}
+}
+
+/* A library's rule names a word that has the offset. */
+static void attack_by_word(void)
+{
+	const int64_t word = (int64_t)(victim.thread_local_word - victim.leaf) / 8;
+
+	for (uint32_t i = 0; i < VICTIM_SLOTS; i++) {
+		const uint32_t words =
+			(uint32_t)(victim.slot[SECRET_CALLED] + 16 * i - victim.slot[0]) / 8;
+
+		try_switch(
+			RULE_MAKE(RULE_SWITCH, GO_SWITCH_SYSTEM,
+				  GO_SWITCH_OPERANDS(words & 255, LAYOUT, 0, 0) | GO_SWITCH_IN_WORD,
+				  word, 0));
+	}
+}
+
+static void say_switches(const char *name)
+{
+	fprintf(stderr, "S %s %" PRIu64 " %" PRIu64 "\n", name, crossed, refused);
+	crossed = refused = 0;
+}
+
+static void attack_switches(void)
+{
+	attack_without_goroutine();
+	say_switches("none");
+	attack_by_word();
+	say_switches("word");
+	attack_by_switches();
+	say_switches("all");
+}
+
 static void search_slots(void)
 {
 	for (uint32_t i = 0; i < SEARCHED; i++) {
+		search(FORM_SWITCH, victim.slot[SECRET_SMALL] + 16 * i, i);
 		search(FORM_SP, victim.slot[SECRET_SMALL] + 16 * i, i);
 		search(FORM_SAVED, victim.slot[SECRET_SMALL] + 16 * i, i);
 		search(FORM_SP, victim.slot[SECRET_RANDOM] + 16 * i, VICTIM_SLOTS + i);
@@ -481,6 +579,7 @@ static _Noreturn void attack(void)
 	begin("attack");
 	attack_slots();
 	attack_registers();
+	attack_switches();
 	search_slots();
 	read_all();
 	end("attack");

@@ -12,6 +12,7 @@
  *   T phase victim hex	     a word of told code
  *   R phase victim result samples
  *   X phase victim looked taken	     samples whose context BPF was led to, and that came out
+ *   L phase victim looked	     samples in which BPF looked for labels of a goroutine
  *   C name count from to    records of the control process between two moments
  */
 #include <elf.h>
@@ -74,6 +75,7 @@ static uint64_t begun, controls, shown;
 static struct {
 	uint64_t generation, version, lists, listed, told, results[RESULTS];
 	uint64_t looked, contexts; /* of threads */
+	uint64_t labels;
 	struct map *seen;
 } got[VICTIMS];
 
@@ -124,13 +126,16 @@ static uint64_t last_of_page(const struct victim *victim)
 
 /*
  * Leads BPF to a context, behind the entries: the 24 bytes before a program header, of which some
- * begin with a 1. No victim has a grant for that.
+ * begin with a 1. No victim has a grant for that. Labels of goroutines are claimed, too: nobody has
+ * asked for them.
  */
 static void lead_context(uint32_t word, uint32_t number)
 {
 	const uint64_t header =
 		attack.data + sizeof(Elf64_Ehdr) + got[number].version % 8 * sizeof(Elf64_Phdr);
-	const struct thread_context context = {.root = {.start = RUNTIME_AT_PC, .pc = header - 24}};
+	const struct thread_context context = {
+		.root = {.start = RUNTIME_AT_PC, .pc = header - 24},
+		.go = {.thread_local_at = -8, .form = GO_LABELS_LIST}};
 
 	memcpy(at(word), &context, sizeof(context));
 }
@@ -170,7 +175,7 @@ static void publish(uint32_t number, uint64_t slot, const struct runtime_config 
 	__atomic_store_n(&place->block,
 			 process_slot_block(plan + BLOCK_AT, 3,
 					    ++got[number].version & PROCESS_SLOT_VERSION_MAX) |
-				 PROCESS_SLOT_CONTEXT,
+				 PROCESS_SLOT_CONTEXT | PROCESS_SLOT_LABELS,
 			 __ATOMIC_SEQ_CST);
 	__atomic_store_n(&place->key, process_slot_key(victim->pid, got[number].generation),
 			 __ATOMIC_SEQ_CST);
@@ -218,6 +223,7 @@ static void take(const struct record *head, const u64 *frames)
 		got[number].results[head->runtime]++;
 	got[number].looked += head->context != CONTEXT_NOT_PUBLISHED;
 	got[number].contexts += head->context == CONTEXT_TAKEN;
+	got[number].labels += head->labels != LABELS_NOT_WANTED || head->label_words != 0;
 	take_words((uint32_t)number, head, frames + head->kernel_frames + head->user_frames);
 }
 
@@ -271,7 +277,7 @@ static void begin(const char *name)
 		map_free(got[i].seen);
 		got[i].seen = map_new();
 		got[i].lists = got[i].listed = got[i].told = 0;
-		got[i].looked = got[i].contexts = 0;
+		got[i].looked = got[i].contexts = got[i].labels = 0;
 		memset(got[i].results, 0, sizeof(got[i].results));
 	}
 	begun = time_now();
@@ -315,6 +321,7 @@ static void end(void)
 			i, got[i].lists, got[i].listed, got[i].told, now - begun);
 		fprintf(stderr, "X %s %u %" PRIu64 " %" PRIu64 "\n", phase, i, got[i].looked,
 			got[i].contexts);
+		fprintf(stderr, "L %s %u %" PRIu64 "\n", phase, i, got[i].labels);
 		for (uint32_t k = 0; k < RESULTS; k++)
 			if (got[i].results[k])
 				fprintf(stderr, "R %s %u %u %" PRIu64 "\n", phase, i, k,

@@ -30,6 +30,7 @@ OVERDRAWN = 4       # enum runtime_result
 class Report:
     def __init__(self):
         self.claims, self.bytes, self.controls, self.contexts = {}, {}, {}, {}
+        self.labels = {}
         self.listed, self.told = collections.defaultdict(set), collections.defaultdict(set)
         self.results = collections.Counter()
 
@@ -47,6 +48,8 @@ class Report:
             self.results[rest[0], int(rest[1]), int(rest[2])] += int(rest[3])
         elif letter == "X":
             self.contexts[rest[0], int(rest[1])] = tuple(map(int, rest[2:]))
+        elif letter == "L":
+            self.labels[rest[0], int(rest[1])] = int(rest[2])
         elif letter == "C":
             self.controls[rest[0]] = tuple(map(int, rest[1:]))
 
@@ -92,6 +95,14 @@ def judge_contexts(report, tap):
     looked, taken = map(sum, zip(*report.contexts.values()))
     tap(looked >= SAMPLES and taken == 0,
         f"contexts: {taken} came out of {looked} samples, of victims that publish none")
+
+
+def judge_labels(report, tap):
+    """the worker claims labels for both victims, one of which has a grant; --go-labels is off"""
+    looked, samples = sum(report.labels.values()), sum(report.results.values())
+    tap(samples >= SAMPLES and looked == 0,
+        f"labels of goroutines: BPF looked for them in {looked} of {samples} samples, as nobody has "
+        "asked for them")
 
 
 def bound(account, ns, most):
@@ -154,6 +165,7 @@ def judge(victims, recording, tap, thrift):
     report = recording.report
     judge_refused(victims, report, tap)
     judge_contexts(report, tap)
+    judge_labels(report, tap)
     judge_budget(victims, report, tap, thrift)
     judge_stale(victims, report, tap)
     before, during = recording.kept("idle"), recording.kept("listed")

@@ -54,6 +54,9 @@ struct stack {
 
 static struct secret_node nodes[VICTIM_NODES];
 static struct fake_heap made_up;
+/* Structures as in Go 1.25 and newer: see bpf/walk/go.bpf.h. */
+static __thread uint64_t goroutine_of_thread;
+static uint64_t go_thread[32], go_system[16], go_goroutine[16], thread_local_at;
 static struct victim told;
 static struct victim_secrets secrets;
 static int told_fd, seconds;
@@ -139,6 +142,25 @@ static void fill(struct stack *stack)
 		secrets.registers[i] = i & 1 ? small_word() : random_word();
 }
 
+/* All six words agree. The goroutine's stack is that of the secrets, and its pc is one. */
+static void forge_goroutine(const struct stack *stack)
+{
+	uint64_t thread_pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
+	goroutine_of_thread = go_thread[0] = (uint64_t)go_system;
+	go_thread[184 / 8] = (uint64_t)go_goroutine;
+	go_system[48 / 8] = go_goroutine[48 / 8] = (uint64_t)go_thread;
+	go_system[56 / 8] = go_goroutine[56 / 8] = (uint64_t)stack->slot;
+	go_goroutine[0] = (uint64_t)stack;
+	go_goroutine[1] = (uint64_t)(stack + 1);
+	go_goroutine[64 / 8] = secrets.slot[SECRET_SMALL][0];
+	go_goroutine[72 / 8] = (uint64_t)go_goroutine;
+	thread_local_at = (uint64_t)&goroutine_of_thread - thread_pointer;
+	told.thread_local_at = thread_local_at;
+	told.thread_local_word = (uint64_t)&thread_local_at;
+}
+
 static void fill_nodes(void)
 {
 	for (unsigned int i = 0; i < VICTIM_NODES; i++) {
@@ -204,6 +226,7 @@ static __attribute__((noinline)) void run(void)
 	memset(&stack, 0, sizeof(stack));
 	fill(&stack);
 	fill_frames(&stack);
+	forge_goroutine(&stack);
 	__asm__ volatile("" : : "r"(&stack) : "memory");
 	victim_leaf(secrets.registers);
 	__asm__ volatile("" : : "r"(&stack) : "memory");

@@ -75,6 +75,11 @@ struct victim {
 	uint64_t nodes;		     /* of struct secret_node [VICTIM_NODES] */
 	uint64_t heap;		     /* of struct fake_heap */
 	uint64_t entry;		     /* of struct fake_entry, on the stack */
+	/*
+	 * Forged words claim a goroutine, which has left its stack at slot[0]. The first of them is
+	 * at this offset from the thread pointer. The word at this address has the offset.
+	 */
+	uint64_t thread_local_at, thread_local_word;
 };
 
 /* In its registers: random and small ones by turns. DWARF numbers, in this order. */

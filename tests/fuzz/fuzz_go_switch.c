@@ -37,8 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (go_switch_layout(data + 1, size - 1, &layout))
-		assert(layout.thread_local_at < 0 && layout.number < 2);
+	if (go_switch_layout(size << 4, data + 1, size - 1, &layout)) {
+		assert(layout.in_word == (layout.thread_local_at > 0));
+		assert(layout.thread_local_at != 0 && layout.number < 2);
+	}
 	go_switch_find(names[data[0] % (sizeof(names) / sizeof(names[0]))], data[0] & 128, data + 1,
 		       size - 1, &ranges);
 	assert(ranges.count <= GO_SWITCH_RANGES);

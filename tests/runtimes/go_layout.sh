@@ -6,19 +6,11 @@
 # modules. Exits with 1 where an offset is another one than in bpf/walk/go.bpf.h and bpf/abi.h.
 
 cd "$(dirname "$0")/../.." || exit 1
-[ $# -gt 0 ] || set -- 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 1.21.13 1.22.12 1.23.12 1.24.13 1.25.6 1.26.0
+. tests/runtimes/go_versions.sh
+[ $# -gt 0 ] || set -- $go_versions
 folder=$(mktemp -d "${TMPDIR:-/tmp}/keyhole-go.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
-export GO111MODULE=off GOENV=off GOFLAGS= GOTOOLCHAIN=local GOCACHE=$folder/cache CGO_ENABLED=0 LC_ALL=C
-
-# root VERSION: the folder of a toolchain, whose programs a module holds without their modes.
-root() {
-	local there
-	there=$(GO111MODULE=on go mod download -json "golang.org/toolchain@v0.0.1-go$1.linux-amd64" |
-		sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
-	[ -n "$there" ] && chmod -R u+w "$there/bin" "$there/pkg" &&
-		chmod +x "$there"/bin/* "$there"/pkg/tool/linux_amd64/* && echo "$there"
-}
+export GOCACHE=$folder/cache CGO_ENABLED=0 LC_ALL=C
 
 # member PROGRAM STRUCT NAME: its offset.
 member() {
@@ -32,7 +24,7 @@ member() {
 
 failed=0
 for version; do
-	there=$(root "$version") && (cd tests/e2e/workloads/gostacks &&
+	there=$(go_root "$version") && (cd tests/e2e/workloads/gostacks &&
 		GOROOT=$there "$there/bin/go" build -ldflags=-compressdwarf=false -o "$folder/program" .) || {
 		echo "$version: no program"
 		failed=1

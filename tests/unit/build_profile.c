@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -107,6 +108,40 @@ struct profile *build_profile(void)
 		return NULL;
 	add_objects(profile);
 	add_samples(profile);
+	return profile;
+}
+
+static void set_label(struct profile *profile, struct profile_label *label, const char *key,
+		      const char *value)
+{
+	label->key = profile_string(profile, key);
+	label->value = profile_string(profile, value);
+}
+
+struct profile *build_profile_of_goroutines(void)
+{
+	struct profile_sample sample = {.pid = 300, .tid = 301};
+	struct profile_label labels[3];
+	char long_key[BUILD_LONG_KEY_BYTES + 1];
+	struct profile *profile = profile_new();
+	uint32_t leaf = build_profile_location(profile, "/usr/bin/go", "main.main");
+
+	memset(long_key, 'k', BUILD_LONG_KEY_BYTES);
+	long_key[BUILD_LONG_KEY_BYTES] = '\0';
+	sample.count = 1;
+	add_sample(profile, sample, "go", "go", &leaf, 1);
+	set_label(profile, &labels[0], "handler", "first");
+	set_label(profile, &labels[1], "pid", "of another");
+	set_label(profile, &labels[2], "empty", "");
+	sample.count = 2;
+	sample.goroutine = 17;
+	sample.labels = profile_labels_add(profile, labels, 3);
+	add_sample(profile, sample, "go", "go", &leaf, 1);
+	set_label(profile, &labels[0], long_key, "second");
+	sample.count = 3;
+	sample.goroutine = 18;
+	sample.labels = profile_labels_add(profile, labels, 1);
+	add_sample(profile, sample, "go", "go", &leaf, 1);
 	return profile;
 }
 

@@ -23,6 +23,13 @@ extern const struct profile_times build_profile_times;
 
 struct profile *build_profile(void);
 
+/*
+ * Three samples, alike but for goroutines. The first has none. Goroutine 17 has labels, of which
+ * one has a key of ours and one has no text. Goroutine 18 has a label with a long key.
+ */
+struct profile *build_profile_of_goroutines(void);
+#define BUILD_LONG_KEY_BYTES 300u /* all 'k' */
+
 /* Returns the location of a function with a name in an object. Makes both as needed. */
 uint32_t build_profile_location(struct profile *profile, const char *object, const char *function);
 

@@ -50,6 +50,16 @@ static void test_folded__threads_are_frames_when_wanted(void **state)
 	profile_free(profile);
 }
 
+/* The format has no labels: what differs in them alone is one line. */
+static void test_folded__goroutines_are_not_shown(void **state)
+{
+	struct profile *profile = build_profile_of_goroutines();
+
+	(void)state;
+	assert_folded(profile, false, "go;main.main 6\n");
+	profile_free(profile);
+}
+
 static uint32_t add_named(struct profile *profile, uint64_t address, const char *name)
 {
 	struct profile_function function = {.name = profile_string(profile, name),
@@ -140,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded__a_line_per_stack),
+		cmocka_unit_test(test_folded__goroutines_are_not_shown),
 		cmocka_unit_test(test_folded__threads_are_frames_when_wanted),
 		cmocka_unit_test(test_folded__inlined_functions_are_frames),
 		cmocka_unit_test(test_folded__lines_of_equal_text_are_one),

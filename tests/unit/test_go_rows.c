@@ -288,6 +288,29 @@ static void test_go_rows__a_root_is_proven(void **state)
 	unwind_table_free(table);
 }
 
+/* The new thread takes its stack at 0x30, and has no callers. The calling one has no frame. */
+static void test_go_rows__threads_begin_in_clone(void **state)
+{
+	static const struct made clone[] = {
+		{.name = "_rt0_amd64_linux", .start = 0, .steps = {{0, 0x20}}},
+		{.name = "runtime.clone",
+		 .start = 0x20,
+		 .flags = SPWRITE,
+		 .code = {0x10, 6, {0x48, 0x89, 0xf4, 0x41, 0xff, 0xd4}}},
+		{.name = NULL, .start = 0x80},
+	};
+	const struct build build = {.functions = clone};
+	struct unwind_table *table;
+
+	(void)state;
+	assert_int_equal(compile(&build, &table), 0);
+	check_rule(table, 0x20, RULE_MAKE(RULE_SP, 0, 0, 8, 0));
+	check_rule(table, 0x32, RULE_MAKE(RULE_SP, 0, 0, 8, 0));
+	check_rule(table, 0x33, ROOT);
+	check_rule(table, 0x7f, ROOT);
+	unwind_table_free(table);
+}
+
 static void test_go_rows__what_is_not_understood_is_refused(void **state)
 {
 	static const struct made falling[] = {
@@ -465,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_go_rows__rules_of_all_kinds),
 		cmocka_unit_test(test_go_rows__a_root_is_proven),
+		cmocka_unit_test(test_go_rows__threads_begin_in_clone),
 		cmocka_unit_test(test_go_rows__what_is_not_understood_is_refused),
 		cmocka_unit_test(test_go_rows__the_hash_knows_the_text),
 		cmocka_unit_test(test_go_rows__a_thread_of_c_is_a_root),

@@ -10,26 +10,26 @@
 #include "object/unwind/go_switch.h"
 
 /* instructions of the functions, as the assemblers of Go 1.16 to 1.26 write them */
-#define NOP		0x90, 0x90, 0x90, 0x90, 0x90
-#define LOAD_LOCAL	0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff /* mov %fs:-8, %rax */
-#define LOAD_LOCAL_PIE	0x48, 0xc7, 0xc1, 0xf0, 0xff, 0xff, 0xff, 0x64, 0x48, 0x8b, 0x01
-#define LOAD_LOCAL_GOT	0x48, 0x8b, 0x0d, 0, 0, 0, 0, 0x64, 0x48, 0x8b, 0x01
-#define COMPARE(curg)	0x48, 0x3b, 0x83, curg, 0, 0, 0 /* cmp curg(%rbx), %rax */
-#define TO_RDX_STACK	0x48, 0x8b, 0x62, 0x38		/* mov 0x38(%rdx), %rsp */
-#define TO_RAX_STACK	0x48, 0x8b, 0x60, 0x38
-#define TO_RSI_STACK	0x48, 0x8b, 0x66, 0x38
-#define TO_R14_STACK	0x49, 0x8b, 0x66, 0x38
-#define RBX_TO_RSP	0x48, 0x89, 0xdc
-#define RSI_TO_RSP	0x48, 0x89, 0xf4
-#define RDI_TO_RSP	0x48, 0x89, 0xfc
-#define RSP_TO_RDX	0x48, 0x89, 0xe2
-#define RSP_TO_R12	0x49, 0x89, 0xe4
-#define R12_TO_RSP	0x4c, 0x89, 0xe4
-#define ROOM		0x48, 0x83, 0xec, 0x40, 0x48, 0x83, 0xe4, 0xf0
-#define STORE_RDI(disp) 0x48, 0x89, 0x7c, 0x24, disp
-#define STORE_RDI_AT_SP 0x48, 0x89, 0x3c, 0x24
-#define STORE_RDX(disp) 0x48, 0x89, 0x54, 0x24, disp
-#define PUSH_FRAME	0x55, 0x48, 0x89, 0xe5 /* push %rbp; mov %rsp, %rbp */
+#define NOP		  0x90, 0x90, 0x90, 0x90, 0x90
+#define LOAD_LOCAL	  0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff /* %fs:-8 */
+#define LOAD_LOCAL_PIE	  0x48, 0xc7, 0xc1, 0xf0, 0xff, 0xff, 0xff, 0x64, 0x48, 0x8b, 0x01
+#define LOAD_FROM_GOT(at) 0x48, 0x8b, 0x0d, at, 0, 0, 0, 0x64, 0x48, 0x8b, 0x01
+#define COMPARE(curg)	  0x48, 0x3b, 0x83, curg, 0, 0, 0 /* cmp curg(%rbx), %rax */
+#define TO_RDX_STACK	  0x48, 0x8b, 0x62, 0x38	  /* mov 0x38(%rdx), %rsp */
+#define TO_RAX_STACK	  0x48, 0x8b, 0x60, 0x38
+#define TO_RSI_STACK	  0x48, 0x8b, 0x66, 0x38
+#define TO_R14_STACK	  0x49, 0x8b, 0x66, 0x38
+#define RBX_TO_RSP	  0x48, 0x89, 0xdc
+#define RSI_TO_RSP	  0x48, 0x89, 0xf4
+#define RDI_TO_RSP	  0x48, 0x89, 0xfc
+#define RSP_TO_RDX	  0x48, 0x89, 0xe2
+#define RSP_TO_R12	  0x49, 0x89, 0xe4
+#define R12_TO_RSP	  0x4c, 0x89, 0xe4
+#define ROOM		  0x48, 0x83, 0xec, 0x40, 0x48, 0x83, 0xe4, 0xf0
+#define STORE_RDI(disp)	  0x48, 0x89, 0x7c, 0x24, disp
+#define STORE_RDI_AT_SP	  0x48, 0x89, 0x3c, 0x24
+#define STORE_RDX(disp)	  0x48, 0x89, 0x54, 0x24, disp
+#define PUSH_FRAME	  0x55, 0x48, 0x89, 0xe5 /* push %rbp; mov %rsp, %rbp */
 #define BYTES(...) \
 	(const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__})
 
@@ -137,21 +137,26 @@ static void test_go_switch__registers_of_c(void **state)
 		    RULE_MAKE(RULE_SP, 0, 1, 16, 0));
 }
 
+#define CODE_AT 0x1000u
+
 static void test_go_switch__layouts(void **state)
 {
 	static const struct {
 		unsigned char code[32];
 		s32 at;
 		u32 number;
+		bool in_word;
 	} known[] = {
-		{{LOAD_LOCAL, COMPARE(192)}, -8, 0},
-		{{LOAD_LOCAL, COMPARE(184)}, -8, 1},
-		{{LOAD_LOCAL_PIE, COMPARE(184)}, -16, 1},
+		{{LOAD_LOCAL, COMPARE(192)}, -8, 0, false},
+		{{LOAD_LOCAL, COMPARE(184)}, -8, 1, false},
+		{{LOAD_LOCAL_PIE, COMPARE(184)}, -16, 1, false},
+		{{LOAD_FROM_GOT(0x19), COMPARE(184)}, (CODE_AT + 7 + 0x19) / 8, 1, true},
 	};
 	static const unsigned char others[][32] = {
 		{LOAD_LOCAL, COMPARE(176)}, /* an unknown layout */
 		{COMPARE(184)},
-		{LOAD_LOCAL_GOT, COMPARE(184)}, /* the offset is not in the file */
+		{LOAD_FROM_GOT(0x18), COMPARE(184)}, /* no whole word */
+		{LOAD_FROM_GOT(0x19), COMPARE(176)},
 		{LOAD_LOCAL},
 		{0x64, 0x48, 0x8b, 0x04, 0x25, 8, 0, 0, 0, COMPARE(184)},
 		{0x64, 0x48, 0x8b, 0x04, 0x25, 0xf9, 0xff, 0xff, 0xff, COMPARE(184)},
@@ -160,14 +165,32 @@ static void test_go_switch__layouts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		assert_true(go_switch_layout(known[i].code, sizeof(known[i].code), &found));
+		assert_true(
+			go_switch_layout(CODE_AT, known[i].code, sizeof(known[i].code), &found));
+		assert_int_equal(found.in_word, known[i].in_word);
 		assert_int_equal(found.thread_local_at, known[i].at);
 		assert_int_equal(found.number, known[i].number);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(go_switch_layout(others[i], sizeof(others[i]), &found));
-	for (size_t size = 0; size < 16; size++)
-		assert_false(go_switch_layout(known[0].code, size, &found));
+		assert_false(go_switch_layout(CODE_AT, others[i], sizeof(others[i]), &found));
+	for (size_t size = 0; size < 16; size++) {
+		assert_false(go_switch_layout(CODE_AT, known[0].code, size, &found));
+		assert_false(go_switch_layout(CODE_AT, known[3].code, size, &found));
+	}
+	/* further than a rule can say */
+	assert_false(go_switch_layout(64ull << 20, known[3].code, sizeof(known[3].code), &found));
+}
+
+static void test_go_switch__a_library(void **state)
+{
+	const struct go_layout library = {.thread_local_at = 516, .in_word = true, .number = 1};
+	struct go_ranges ranges;
+
+	(void)state;
+	go_switch_find("runtime.mcall", true, BYTES(NOP, TO_R14_STACK, NOP), &ranges);
+	assert_true(go_switch_rule(&ranges.range[0], &library, 8, false) ==
+		    RULE_MAKE(RULE_SWITCH, GO_SWITCH_LEAVE,
+			      GO_SWITCH_OPERANDS(1, 1, 0, 0) | GO_SWITCH_IN_WORD, 516, 0));
 }
 
 /* A distance that no rule can say, and a program whose layout is not known. */
@@ -196,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_go_switch__a_register_keeps_the_stack),
 		cmocka_unit_test(test_go_switch__registers_of_c),
 		cmocka_unit_test(test_go_switch__layouts),
+		cmocka_unit_test(test_go_switch__a_library),
 		cmocka_unit_test(test_go_switch__no_rule),
 	};
 

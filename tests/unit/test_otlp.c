@@ -139,6 +139,30 @@ static void test_otlp__samples_and_attributes(void **state)
 	assert_string_equal(OF(evil->samples[0], "keyhole.reason")->string_value, "cut_no_rule");
 }
 
+static void test_otlp__goroutines(void **state)
+{
+	struct profile *profile = build_profile_of_goroutines();
+	Otlp__ProfilesData *found = unpack(profile);
+	Otlp__Sample **samples =
+		found->resource_profiles[0]->scope_profiles[0]->profiles[0]->samples;
+	char long_key[BUILD_LONG_KEY_BYTES] = "go.label.";
+
+	(void)state;
+	assert_null(OF(samples[0], "go.goroutine.id"));
+	assert_null(OF(samples[0], "go.label.handler"));
+	assert_int_equal(OF(samples[1], "go.goroutine.id")->int_value, 17);
+	assert_string_equal(OF(samples[1], "go.label.handler")->string_value, "first");
+	/* no other attribute has this prefix */
+	assert_string_equal(OF(samples[1], "go.label.pid")->string_value, "of another");
+	assert_string_equal(OF(samples[1], "go.label.empty")->string_value, "");
+	assert_int_equal(OF(samples[2], "go.goroutine.id")->int_value, 18);
+	/* a key is cut at 256 bytes */
+	memset(long_key + strlen(long_key), 'k', 256);
+	assert_string_equal(OF(samples[2], long_key)->string_value, "second");
+	otlp__profiles_data__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 static void test_otlp__stacks(void **state)
 {
 	static const struct {
@@ -809,6 +833,7 @@ int main(void)
 		cmocka_unit_test(test_otlp__a_process_is_a_resource),
 		cmocka_unit_test(test_otlp__types_and_times),
 		cmocka_unit_test(test_otlp__samples_and_attributes),
+		cmocka_unit_test(test_otlp__goroutines),
 		cmocka_unit_test(test_otlp__stacks),
 		cmocka_unit_test(test_otlp__a_mapping_has_its_ids),
 		cmocka_unit_test(test_otlp__the_kernels_id_is_that_of_its_build),

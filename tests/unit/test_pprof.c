@@ -314,6 +314,35 @@ static void test_pprof__samples_and_labels(void **state)
 	}
 }
 
+#define OF_GO                                                  \
+	{"pid", "", 300}, {"tid", "", 301}, {"comm", "go", 0}, \
+	{                                                      \
+		"thread", "go", 0                              \
+	}
+
+/* Labels of the program come behind ours, and none has a key of ours. */
+static void test_pprof__labels_of_goroutines(void **state)
+{
+	char long_key[BUILD_LONG_KEY_BYTES + 1] = {0};
+	const struct expected_label expected[][8] = {
+		{OF_GO, {0}},
+		{OF_GO, {"goroutine", "", 17}, {"handler", "first", 0}, {0}},
+		{OF_GO, {"goroutine", "", 18}, {long_key, "second", 0}, {0}},
+	};
+	struct profile *profile = build_profile_of_goroutines();
+	Perftools__Profiles__Profile *found = unpack(profile);
+
+	(void)state;
+	memset(long_key, 'k', BUILD_LONG_KEY_BYTES);
+	assert_int_equal(found->n_sample, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(found->sample[i]->value[0], i + 1);
+		assert_labels(found, found->sample[i], expected[i]);
+	}
+	perftools__profiles__profile__free_unpacked(found, NULL);
+	profile_free(profile);
+}
+
 static void test_pprof__an_empty_profile_is_valid(void **state)
 {
 	struct profile *profile = profile_new();
@@ -366,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_pprof__mappings),
 		cmocka_unit_test(test_pprof__locations_and_functions),
 		cmocka_unit_test(test_pprof__samples_and_labels),
+		cmocka_unit_test(test_pprof__labels_of_goroutines),
 		cmocka_unit_test(test_pprof__files_lines_and_inlined_functions),
 		cmocka_unit_test(test_pprof__inlined_lines_without_a_function_share_one),
 		cmocka_unit_test(test_pprof__an_empty_profile_is_valid),

@@ -176,6 +176,27 @@ static void test_pprof_read__ours_comes_back(void **state)
 }
 
 /* Notes are comments of the file, but not all comments are notes. Control characters are clean. */
+static void test_pprof_read__goroutines_come_back(void **state)
+{
+	struct profile *profile = build_profile_of_goroutines();
+	struct pprof_info info;
+	struct profile *again = reread(profile, &info);
+	const struct profile_label *labels;
+
+	(void)state;
+	assert_int_equal(profile_samples(again), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(profile_sample_get(again, i).goroutine, i ? 16 + i : 0);
+	assert_int_equal(profile_labels_get(again, profile_sample_get(again, 0).labels, &labels),
+			 0);
+	assert_int_equal(profile_labels_get(again, profile_sample_get(again, 1).labels, &labels),
+			 1);
+	assert_string_equal(profile_string_get(again, labels[0].key), "handler");
+	assert_string_equal(profile_string_get(again, labels[0].value), "first");
+	profile_free(profile);
+	profile_free(again);
+}
+
 static void test_pprof_read__notes_come_back(void **state)
 {
 	struct profile *profile = build_profile(), *again;
@@ -726,6 +747,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_read__files_plain_and_in_members),
 		cmocka_unit_test(test_pprof_read__damaged_files),
 		cmocka_unit_test(test_pprof_read__ours_comes_back),
+		cmocka_unit_test(test_pprof_read__goroutines_come_back),
 		cmocka_unit_test(test_pprof_read__notes_come_back),
 		cmocka_unit_test(test_pprof_read__code_made_at_run_time),
 		cmocka_unit_test(test_pprof_read__guesses_come_back),

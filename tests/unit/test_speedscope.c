@@ -51,6 +51,20 @@ static void test_speedscope__a_thread_is_a_profile(void **state)
 	profile_free(profile);
 }
 
+/* The format has no labels. */
+static void test_speedscope__goroutines_are_not_shown(void **state)
+{
+	struct profile *profile = build_profile_of_goroutines();
+	char *text = render(profile);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"name\":\"go (pid 300) / go (tid 301)\",\"unit\":"
+				     "\"nanoseconds\",\"startValue\":0,\"endValue\":60000000,"));
+	assert_null(strstr(text, "handler"));
+	free(text);
+	profile_free(profile);
+}
+
 /* The samples of one thread do not come in the order of time. */
 static void test_speedscope__stacks_are_in_order_of_time(void **state)
 {
@@ -135,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_speedscope__a_thread_is_a_profile),
+		cmocka_unit_test(test_speedscope__goroutines_are_not_shown),
 		cmocka_unit_test(test_speedscope__stacks_are_in_order_of_time),
 		cmocka_unit_test(test_speedscope__addresses_of_one_function_are_one_frame),
 		cmocka_unit_test(test_speedscope__inlined_functions_are_frames),

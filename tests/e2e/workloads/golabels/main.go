@@ -1,16 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goroutines with labels and one without, for the seconds of the first argument.
+// Goroutines with labels and one without, for the seconds of the first argument. Prints the labels of each, by its
+// number, as JSON.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
+
+var (
+	lock   sync.Mutex
+	labels = map[string]map[string]string{}
+)
+
+// "goroutine 17 [running]:"
+func number() string {
+	var text [64]byte
+	return string(bytes.Fields(text[:runtime.Stack(text[:], false)])[1])
+}
+
+func tell(ctx context.Context) {
+	own := map[string]string{}
+	if ctx != nil {
+		pprof.ForLabels(ctx, func(key, value string) bool {
+			own[key] = value
+			return true
+		})
+	}
+	lock.Lock()
+	labels[number()] = own
+	lock.Unlock()
+}
 
 //go:noinline
 func spin(n int) int {
@@ -25,7 +54,8 @@ func main() {
 	seconds, _ := strconv.Atoi(os.Args[1])
 	end := time.Now().Add(time.Duration(seconds) * time.Second)
 	done := make(chan int)
-	work := func(context.Context) {
+	work := func(ctx context.Context) {
+		tell(ctx)
 		sum := 0
 		for time.Now().Before(end) {
 			sum += spin(100000)
@@ -42,4 +72,5 @@ func main() {
 	go pprof.Do(context.Background(), pprof.Labels(pairs...), work)
 	go work(nil)
 	println(<-done + <-done + <-done + <-done)
+	json.NewEncoder(os.Stdout).Encode(labels)
 }
