@@ -308,9 +308,17 @@ def by_recursion
   r
 end
 
+BLOCK = "[1].each do |x|\n  burn(5 * BURN)\n  [1].each do |y|\n    burn(5 * BURN)\n  end\nend\n"
+
 # Each eval() makes a function of its own.
 def by_evaluation
-  eval('r = by_blocks', binding, EVALUATED, 1) if ($evaluations += 1) % 40 < ROUNDS
+  if ($evaluations += 1) % 40 < ROUNDS
+    eval('r = by_blocks', binding, EVALUATED, 1)
+    eval(BLOCK, binding, EVALUATED, 3)
+    [1].each do |x|
+      eval(BLOCK, binding, EVALUATED, 3)
+    end
+  end
   Square.new(1).instance_eval do
     burn
   end
