@@ -3,16 +3,14 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "worker/runtime/layout.h"
 
 #define COLUMNS		     4u
 #define SERIES(major, minor) ((major) << 8 | (minor))
 
-static const struct {
-	size_t field; /* offset in struct ruby_layout */
-	uint16_t value[COLUMNS];
-} rows[] = {
-#define O(name, ...) {offsetof(struct ruby_layout, name), {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/ruby_layout.def"
 #undef O
 };
@@ -32,8 +30,6 @@ int ruby_layout_find(uint32_t version, struct ruby_layout *ret_layout)
 		column++;
 	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
-		       sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, ret_layout);
 	return 0;
 }
