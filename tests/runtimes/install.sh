@@ -157,15 +157,33 @@ php() {
 # versions of Ruby, with their suites
 rubies='2.7=bullseye 3.1=bookworm 3.3=trixie 3.4=experimental'
 
-# For ruby_layout.sh: versions, suites, sources, and what differs in these
+# Versions of Ruby that no package has. Their trees come from Ruby's repository.
+ruby_trees='3.0 3.2 4.0'
+
+# For ruby_layout.sh: versions, suites or `-`, sources, and what differs in these
 ruby_sources='2.7 bullseye 2.7.4 -DCLASSES="internal.h" -DTEXT=as.ary -DLINE_BYTES=8
+3.0 - - -DCLASSES="internal/class.h" -DTEXT=as.ary -DLINE_BYTES=8
 3.1 bookworm 3.1.2 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=8
+3.2 - - -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
 3.3 trixie 3.3.8 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
-3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
+3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
+4.0 - - -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
 
 # ruby VERSION SUITE: program and headers
 ruby() {
 	debian "ruby-$2" "$2" "ruby$1" "ruby$1-dev"
+}
+
+# make_ruby SOURCES TREE LOG OPTION...: builds and installs Ruby, without the symbols of its library
+make_ruby() {
+	local sources=$1 into=$2/usr log=$3
+	shift 3
+	(unset MAKEFLAGS MFLAGS && cd "$sources" &&
+		./configure -q --enable-shared --disable-install-doc --prefix="$into" "$@" \
+			--with-ext="zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof,digest,digest/sha2" \
+			optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$into/lib" &&
+		make -s -j"$(nproc)" && make -s install-nodoc &&
+		strip --strip-unneeded "$into"/lib/libruby.so.*.*.*) >>"$log" 2>&1
 }
 
 # ruby_built VERSION: of Debian's source, with the compiler that Debian leaves out
@@ -181,14 +199,27 @@ ruby_built() {
 		else
 			curl -sSfL "$mirror/pool/main/r/$name/${name}_$version.orig.tar.xz" 2>"$log" |
 				tar xJ -C "$tree" 2>>"$log" &&
-				(unset MAKEFLAGS MFLAGS && cd "$tree/ruby-$version" &&
-					./configure -q --enable-shared --enable-yjit --disable-install-doc --prefix="$tree/usr" \
-						--with-ext=zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof \
-						optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$tree/usr/lib" &&
-					make -s -j"$(nproc)" && make -s install) >>"$log" 2>&1 &&
-				strip --strip-unneeded "$tree"/usr/lib/libruby.so.*.*.* && rm -rf "$tree/ruby-$version" &&
-				touch "$tree/done"
+				make_ruby "$tree/ruby-$version" "$tree" "$log" --enable-yjit &&
+				rm -rf "$tree/ruby-$version" && touch "$tree/done"
 		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
+}
+
+# ruby_of_tree VERSION: of a tree of Ruby's repository, which nothing here fetches. There
+# `git archive v4_0_0 | tar x -C .../ruby-source-4.0/src` makes such a tree. The build needs Ruby, autoconf and bison.
+ruby_of_tree() {
+	local version=$1 log=$folder/ruby-source-$1.log compiler=(--enable-yjit)
+	tree=$folder/ruby-source-$version
+	[ "$version" != 3.0 ] || compiler=() # which has none
+	if [ ! -e "$tree/src/configure.ac" ]; then
+		reason="no tree of Ruby's repository is in $tree/src"
+		return 1
+	elif [ ! -e "$tree/done" ]; then
+		# gems are fetched otherwise
+		(cd "$tree/src" && : >gems/bundled_gems && ./autogen.sh) >"$log" 2>&1 &&
+			make_ruby "$tree/src" "$tree" "$log" "${compiler[@]}" && touch "$tree/done"
 	fi
 	reason=$(why "$log")
 	[ -e "$tree/done" ] && tree=$tree/usr
@@ -362,9 +393,16 @@ for pair in $rubies; do
 	# the others of Debian are built without
 	[ $version != 3.1 ] || have "ruby$version of $suite, YJIT" "$tree" calls.rb "/usr/bin/ruby$version --yjit"
 done
-get ruby_built 3.3.8
-have 'ruby3.3.8 with YJIT' / calls.rb "$tree/bin/ruby --yjit"
-have 'ruby3.3.8 with YJIT, interpreted' / calls.rb "$tree/bin/ruby"
+for version in 3.3.8 3.4.5; do
+	get ruby_built $version
+	have "ruby$version with YJIT" / calls.rb "$tree/bin/ruby --yjit"
+	have "ruby$version with YJIT, interpreted" / calls.rb "$tree/bin/ruby"
+done
+for version in $ruby_trees; do
+	get ruby_of_tree $version
+	have "ruby$version of its repository" / calls.rb "$tree/bin/ruby"
+	[ $version = 3.0 ] || have "ruby$version of its repository, YJIT" / calls.rb "$tree/bin/ruby --yjit"
+done
 
 for pair in $perls; do
 	version=${pair%=*} suite=${pair#*=}

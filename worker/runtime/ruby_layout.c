@@ -6,8 +6,7 @@
 
 #include "worker/runtime/layout.h"
 
-#define COLUMNS		     4u
-#define SERIES(major, minor) ((major) << 8 | (minor))
+#define COLUMNS 7u
 
 static const uint16_t rows[][COLUMNS] = {
 #define O(name, ...) {__VA_ARGS__},
@@ -16,10 +15,9 @@ static const uint16_t rows[][COLUMNS] = {
 };
 
 static const uint32_t columns[COLUMNS] = {
-	SERIES(2u, 7u),
-	SERIES(3u, 1u),
-	SERIES(3u, 3u),
-	SERIES(3u, 4u),
+#define V(major, minor) (major) << 8 | (minor),
+#include "worker/runtime/ruby_versions.def"
+#undef V
 };
 
 int ruby_layout_find(uint32_t version, struct ruby_layout *ret_layout)
