@@ -644,6 +644,9 @@ enum control_class {
  * line: of the statement in which the next inner scope began.
  */
 #define RUNTIME_SCOPES 65536u
+/* The file of a statement is a variable. Its name is the file's, behind SCOPE_FILE_BEFORE. */
+#define RUNTIME_FILE_NAMED 262144u
+#define SCOPE_FILE_BEFORE  "_<"
 struct runtime_scopes {
 	u16 statement, stack, operation;	/* offsets in the interpreter */
 	u16 first, last, previous;		/* in a stack; `last` is a u32 */

@@ -182,7 +182,7 @@ make_ruby() {
 		./configure -q --enable-shared --disable-install-doc --prefix="$into" "$@" \
 			--with-ext="zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof,digest,digest/sha2" \
 			optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$into/lib" &&
-		make -s -j"$(nproc)" && make -s install-nodoc &&
+		make -s -j"$(nproc)" && make -s install-nodoc INSTRUBY_OPTS=--exclude=gem &&
 		strip --strip-unneeded "$into"/lib/libruby.so.*.*.*) >>"$log" 2>&1
 }
 
@@ -210,16 +210,19 @@ ruby_built() {
 # ruby_of_tree VERSION: of a tree of Ruby's repository, which nothing here fetches. There
 # `git archive v4_0_0 | tar x -C .../ruby-source-4.0/src` makes such a tree. The build needs Ruby, autoconf and bison.
 ruby_of_tree() {
-	local version=$1 log=$folder/ruby-source-$1.log compiler=(--enable-yjit)
+	local version=$1 log=$folder/ruby-source-$1.log options=(--enable-yjit)
 	tree=$folder/ruby-source-$version
-	[ "$version" != 3.0 ] || compiler=() # which has none
+	# it has no such compiler, and newer versions of bison lack a macro
+	[ "$version" != 3.0 ] || options=('cppflags=-DYYUSE(E)=((void)(E))')
 	if [ ! -e "$tree/src/configure.ac" ]; then
 		reason="no tree of Ruby's repository is in $tree/src"
 		return 1
 	elif [ ! -e "$tree/done" ]; then
-		# gems are fetched otherwise
-		(cd "$tree/src" && : >gems/bundled_gems && ./autogen.sh) >"$log" 2>&1 &&
-			make_ruby "$tree/src" "$tree" "$log" "${compiler[@]}" && touch "$tree/done"
+		# gems are fetched otherwise, and 3.0 wants a revision
+		(cd "$tree/src" && : >gems/bundled_gems && git init -q . &&
+			git -c user.name=tree -c user.email=tree@localhost commit -q --allow-empty -m tree &&
+			./autogen.sh) >"$log" 2>&1 &&
+			make_ruby "$tree/src" "$tree" "$log" "${options[@]}" && touch "$tree/done"
 	fi
 	reason=$(why "$log")
 	[ -e "$tree/done" ] && tree=$tree/usr
@@ -232,6 +235,27 @@ perl_of() {	# SUITE: the program, its library and headers
 	local prefer=()
 	[ "$1" != experimental ] || prefer=(--aptopt='APT::Default-Release "experimental"')
 	debian "perl-$1" "$1" perl-base perl libperl-dev
+}
+
+# perl_built VERSION: of Debian's source, without threads. Debian has no package of such a build.
+perl_built() {
+	local version=$1 log=$folder/perl-single-$1.log
+	tree=$folder/perl-single-$version
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree" && mkdir -p "$tree"
+		if [ -z "$mirror" ]; then
+			echo 'apt knows no Debian mirror' >"$log"
+		else
+			curl -sSfL "$mirror/pool/main/p/perl/perl_$version.orig.tar.xz" 2>"$log" | tar xJ -C "$tree" 2>>"$log" &&
+				(unset MAKEFLAGS MFLAGS && cd "$tree/perl-$version" &&
+					sh Configure -des -Dprefix="$tree/usr" -Uusethreads -Uusemultiplicity -Doptimize=-O2 \
+						-Dman1dir=none -Dman3dir=none </dev/null &&
+					make -s -j"$(nproc)" && make -s install && strip "$tree/usr/bin/perl") >>"$log" 2>&1 &&
+				rm -rf "$tree/perl-$version" && touch "$tree/done"
+		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
 }
 
 nodes='16.20.2 18.20.8 20.20.2 22.23.3 24.21.0 26.10.0'
@@ -409,6 +433,11 @@ for pair in $perls; do
 	get perl_of $suite
 	have "perl$version of $suite" "$tree" calls.pl /usr/bin/perl
 	have "perl$version of $suite, threads" "$tree" calls.pl 'env THREADS=2 /usr/bin/perl'
+done
+
+for version in 5.36.0 5.42.3; do
+	get perl_built $version
+	have "perl$version without threads" / calls.pl "$tree/bin/perl"
 done
 
 host "${CC:-cc}" perl_host

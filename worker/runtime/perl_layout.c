@@ -29,7 +29,10 @@ int perl_layout_find(uint32_t version, uint32_t interpreter_bytes, struct perl_l
 
 	while (column < COLUMNS && columns[column].version != version)
 		column++;
-	if (column == COLUMNS || columns[column].interpreter_bytes != interpreter_bytes)
+	if (column == COLUMNS)
+		return -ENOTSUP;
+	if (interpreter_bytes != PERL_NO_INTERPRETER &&
+	    interpreter_bytes != columns[column].interpreter_bytes)
 		return -ENOTSUP;
 	LAYOUT_COPY(rows, column, ret_layout);
 	return 0;
