@@ -126,7 +126,7 @@ of_def() {
 sources() {
 	local at headers
 	if [ "$2" = - ]; then
-		ruby_of_tree "$1" || return
+		folder=$cache ruby_of_tree "$1" || return
 		at=$cache/ruby-source-$1/src
 		headers=$(echo "$at"/.ext/include/x86_64-linux*)
 	else
