@@ -369,10 +369,10 @@ function work()
 function run($report, $most)
 {
 	Observer::$on = !file_exists($report);
-	Many::define();
 	if (Observer::$on) {
 		register_tick_function(['Work\Observer', 'observe']);
 	}
+	Many::define();
 	for ($round = 1; $round <= $most; $round++) {
 		work();
 		if (Observer::$on && $round == ROUNDS) {
