@@ -178,7 +178,8 @@ ruby() {
 make_ruby() {
 	local sources=$1 into=$2/usr log=$3
 	shift 3
-	(unset MAKEFLAGS MFLAGS && cd "$sources" &&
+	# gems that come with it are fetched, and nothing here needs them
+	(unset MAKEFLAGS MFLAGS && cd "$sources" && : >gems/bundled_gems &&
 		./configure -q --enable-shared --disable-install-doc --prefix="$into" "$@" \
 			--with-ext="zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof,digest,digest/sha2" \
 			optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$into/lib" &&
@@ -218,8 +219,8 @@ ruby_of_tree() {
 		reason="no tree of Ruby's repository is in $tree/src"
 		return 1
 	elif [ ! -e "$tree/done" ]; then
-		# gems are fetched otherwise, and 3.0 wants a revision
-		(cd "$tree/src" && : >gems/bundled_gems && git init -q . &&
+		# 3.0 wants a revision
+		(cd "$tree/src" && git init -q . &&
 			git -c user.name=tree -c user.email=tree@localhost commit -q --allow-empty -m tree &&
 			./autogen.sh) >"$log" 2>&1 &&
 			make_ruby "$tree/src" "$tree" "$log" "${options[@]}" && touch "$tree/done"
