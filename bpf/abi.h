@@ -569,6 +569,7 @@ struct runtime_owner {
 	u16 object; /* in a frame, at the place of names.tail; `shown` is that of the generator */
 	u16 data;
 	u16 placeholder, frame, waiting_count, waiting; /* in a generator */
+	u16 line; /* in an instruction, of a u32: see RUNTIME_PLACE_LINE; 0: not asked */
 };
 /* The instructions have 32 bytes, not 4. */
 #define RUNTIME_WIDE 16384u
@@ -645,6 +646,9 @@ enum control_class {
  * line: of the statement in which the next inner scope began.
  */
 #define RUNTIME_SCOPES 65536u
+/* The file of a statement is a variable. Its name is the file's, behind SCOPE_FILE_BEFORE. */
+#define RUNTIME_FILE_NAMED 262144u
+#define SCOPE_FILE_BEFORE  "_<"
 struct runtime_scopes {
 	u16 statement, stack, operation;	/* offsets in the interpreter */
 	u16 first, last, previous;		/* in a stack; `last` is a u32 */
@@ -947,6 +951,12 @@ static inline u64 record_commit(u64 position, u64 bytes)
 #define RUNTIME_WORD_BORDER    (1ull << 60)
 #define RUNTIME_BORDER_NOWHERE 0xffffu
 #define RUNTIME_OFFSET_NONE    0x7fffffffu
+/*
+ * RUNTIME_OWNED: an instruction behind those that an event tells of (CODE_LAST_BYTES) has its line
+ * in place of the offset. Other offsets are even.
+ */
+#define RUNTIME_PLACE_LINE     1u
+#define RUNTIME_PLACE_SHIFT    1u
 #define RUNTIME_CODE_ELSEWHERE 1u /* as code: functions of a virtual thread are not on the stack */
 
 enum runtime_result {
@@ -1174,11 +1184,12 @@ _Static_assert(sizeof(struct event_cgroup) == 1616, "struct event_cgroup");
  * is what a pointer of runtime_config leads to, cut at memory that cannot be read. Where the last
  * part is short, the event has EVENT_CODE_SHORT_BYTES.
  */
-#define CODE_PART_1    256u
-#define CODE_PART_2    512u
-#define CODE_PART_3    896u
-#define CODE_SHORT_END 2048u
-#define CODE_BYTES     (CODE_SHORT_END + 8192u)
+#define CODE_PART_1	256u
+#define CODE_PART_2	512u
+#define CODE_PART_3	896u
+#define CODE_SHORT_END	2048u
+#define CODE_BYTES	(CODE_SHORT_END + 8192u)
+#define CODE_LAST_BYTES (CODE_BYTES - CODE_PART_3)
 struct event_code {
 	struct event event;
 	u64 code;

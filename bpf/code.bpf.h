@@ -115,7 +115,7 @@ INLINE void fill_code(struct event_code *event, struct scratch *scratch, u64 cod
 }
 
 #define LAST_SHORT (CODE_SHORT_END - CODE_PART_3)
-#define LAST_LONG  (CODE_BYTES - CODE_PART_3)
+#define LAST_LONG  CODE_LAST_BYTES
 #define LAST_HEAD  16u /* bytes that may lie between the size and that which it counts */
 
 /* Returns the size of the last part, as the code says. Without a size, that is a short part. */

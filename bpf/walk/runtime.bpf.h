@@ -217,6 +217,28 @@ INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *
 	return instruction - first;
 }
 
+#define RUNTIME_FAR_MAX	 (1u << 27) /* bytes of instructions */
+#define RUNTIME_FAR_UNIT 32u	    /* RUNTIME_WIDE */
+
+/* Returns the place of an instruction that is behind those of an event: its line, if it has one. */
+GLOBAL u64 runtime_far_place(u64 instruction, u64 offset)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return offset;
+	u32 at = walk->list.config.owner.line;
+
+	if (!at || offset >= RUNTIME_FAR_MAX || offset & (RUNTIME_FAR_UNIT - 1) ||
+	    runtime_read_word((instruction + at) & ~7ull))
+		return offset;
+	u32 line = walk->list.word >> ((instruction + at) & 4) * 8;
+
+	if (!line || line > RUNTIME_OFFSET_NONE >> RUNTIME_PLACE_SHIFT)
+		return offset;
+	return (u64)line << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE;
+}
+
 /*
  * Stores a frame, whose code is at an address. number: of the copy of the instructions. Returns 0,
  * or the result that ends the walk.
@@ -254,6 +276,8 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 	}
 	u64 offset = runtime_offset(list, known, instruction, number);
 
+	if (list->config.flags & RUNTIME_OWNED && offset >= CODE_LAST_BYTES)
+		offset = runtime_far_place(instruction, offset);
 	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | code,
 		       offset << 32 | known->fingerprint))
 		return RUNTIME_CUT_DEPTH;

@@ -81,6 +81,28 @@ GLOBAL u32 runtime_text_hash(u64 text)
 	return hash >> 32;
 }
 
+#define SCOPE_TEXT_AT 8u /* struct hek of hv.h: behind a hash and the length */
+
+/* Returns the address of the text of a statement's file, or 0. */
+GLOBAL u64 runtime_statement_file(u64 statement)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	struct runtime_list *list = &walk->list;
+	const struct runtime_scopes *config = &list->config.scopes;
+
+	if (runtime_read_word(statement + config->file))
+		return 0;
+	if (!(list->config.flags & RUNTIME_FILE_NAMED))
+		return list->word;
+	if (runtime_read_word(list->word) || runtime_read_word(list->word + config->text) ||
+	    !list->word)
+		return 0;
+	return list->word + SCOPE_TEXT_AT;
+}
+
 /* Returns the fingerprint of a frame without a function, whose statement is known: of its file. */
 GLOBAL u32 runtime_file_print(u32 kind)
 {
@@ -95,10 +117,12 @@ GLOBAL u32 runtime_file_print(u32 kind)
 	if (!runtime_is_address(statement)) /* nor a place that this walk has not filled in */
 		return 0;
 	if (known->address != statement) {
-		if (runtime_read_word(statement + list->config.scopes.file))
+		u64 file = runtime_statement_file(statement);
+
+		if (!file)
 			return 0;
 		known->address = statement;
-		known->code = runtime_text_hash(list->word);
+		known->code = runtime_text_hash(file);
 	}
 	return runtime_mix(known->code, kind) >> 32;
 }
@@ -215,9 +239,11 @@ GLOBAL int runtime_tell_scope(void)
 	if (list->scope == SCOPE_OF_FUNCTION) {
 		r = runtime_function_texts();
 	} else {
-		if (runtime_read_word(list->called_at + list->config.scopes.file))
+		u64 file = runtime_statement_file(list->called_at);
+
+		if (!file)
 			return 0;
-		r = runtime_set_texts(list, 0, 0, list->word, list->scope);
+		r = runtime_set_texts(list, 0, 0, file, list->scope);
 	}
 	if (r)
 		walk_tell(walk, code, list->fingerprint);

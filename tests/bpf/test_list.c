@@ -235,6 +235,51 @@ static void test_list__generators_in_a_circle(void **state)
 	assert_int_equal(host.walk.list.result, RUNTIME_CUT_DEPTH);
 }
 
+#define FAR (HEAP + 0x1a00) /* an instruction */
+
+/* Walks a frame at an instruction so far behind the first one, which is in no memory. */
+static u64 place_of(u64 offset)
+{
+	HEAP_WORD(CODE(1) + FIRST_AT) = FAR - offset;
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	return OFFSET(host.word[1]);
+}
+
+/* An event tells of the lines of the first instructions. Others have their lines themselves. */
+static void test_list__lines_of_far_instructions(void **state)
+{
+	const u64 far = CODE_LAST_BYTES;
+
+	(void)state;
+	make_generators();
+	config.flags |= RUNTIME_POINTED;
+	config.part[3] = FIRST_AT;
+	config.owner.line = 28;
+	node(0, 1, 0, 0);
+	HEAP_WORD(NODE(0) + AT_PLACE) = FAR;
+	HEAP_WORD(FAR + 24) = 777ull << 32 | 5;
+	assert_int_equal(place_of(far), 777 << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE);
+	assert_int_equal(place_of(far - 32), far - 32);
+	assert_int_equal(place_of(far + 8), far + 8); /* no instruction begins there */
+	assert_int_equal(place_of(1ull << 30), 1ull << 30);
+	assert_int_equal(place_of(1ull << 32), RUNTIME_OFFSET_NONE);
+	config.owner.line = 24;
+	assert_int_equal(place_of(far), 5 << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE);
+	HEAP_WORD(FAR + 24) = 0;
+	assert_int_equal(place_of(far), far);
+	HEAP_WORD(FAR + 24) = 1u << 30;
+	assert_int_equal(place_of(far), far);
+	HEAP_WORD(NODE(0) + AT_PLACE) = HEAP + sizeof(heap);
+	HEAP_WORD(CODE(1) + FIRST_AT) = HEAP + sizeof(heap) - far;
+	walk_list();
+	assert_int_equal(OFFSET(host.word[1]), far);
+	HEAP_WORD(NODE(0) + AT_PLACE) = FAR;
+	HEAP_WORD(FAR + 24) = 5;
+	config.owner.line = 0;
+	assert_int_equal(place_of(far), far);
+}
+
 /* The worker ties such a list to the stack. */
 static void test_list__no_borders(void **state)
 {
@@ -577,6 +622,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list__a_border_without_frames, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__anchors_in_a_list, setup,
+						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_list__lines_of_far_instructions, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__no_borders, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_list__copies_of_instructions, setup,

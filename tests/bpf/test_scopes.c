@@ -298,6 +298,35 @@ static void test_scopes__packages(void **state)
 	expect_told(TEXT(1), TEXT(6), FILE_(1), SCOPE_OF_FUNCTION);
 }
 
+/* The file of a statement may be a variable, whose text begins behind its length. */
+static void test_scopes__files_of_variables(void **state)
+{
+	u32 print;
+
+	(void)state;
+	config.flags |= RUNTIME_FILE_NAMED;
+	put_info(0, 0, 0);
+	put_scope(0, 0, SCOPE_EVAL, OPERATION(1), 0, 1);
+	HEAP_WORD(STATEMENT(0) + 48) = VARIABLE(1);
+	put_variable(1, 0);
+	memcpy(heap_word(TEXT(1) + 8), "_<a.pl", 7);
+	expect_told(0, 0, TEXT(1) + 8, SCOPE_OF_EVAL);
+	print = (u32)host.word[1];
+	memcpy(heap_word(TEXT(1) + 8), "_<b.pl", 7);
+	walk_list();
+	assert_int_not_equal((u32)host.word[1], print);
+	/* a function has the text itself */
+	put_scope(0, 0, SCOPE_SUB, OPERATION(1), FUNCTION_(1), 1);
+	expect_told(TEXT(1), TEXT(7), FILE_(1), SCOPE_OF_FUNCTION);
+	put_scope(0, 0, SCOPE_EVAL, OPERATION(1), 0, 1);
+	host.told = 0;
+	HEAP_WORD(VARIABLE_BODY(1) + 32) = 0;
+	assert_int_equal(walk_list(), 2);
+	HEAP_WORD(STATEMENT(0) + 48) = HEAP - 0x4000; /* no memory */
+	assert_int_equal(walk_list(), 2);
+	assert_int_equal(host.told, 0);
+}
+
 /* Functions of one code are one, and files are told apart by their names' text. */
 static void test_scopes__fingerprints(void **state)
 {
@@ -399,6 +428,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_scopes__begun, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__names, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__packages, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_scopes__files_of_variables, setup,
+						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__fingerprints, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__torn, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__hostile, setup, scene_teardown),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input changes the bits of an image of Perl. */
+/* The input changes the bits of an image of Perl, with threads and without. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void configure(const struct build_perl_parts *parts, const uint8_t *data, size_t size)
 {
-	struct image *image = build_perl_image(&build_perl_5_36, data, size);
+	struct image *image = build_perl_image(parts, data, size);
 	struct runtime_setup setup;
 	int r = runtime_configure(RUNTIME_PERL, image, &setup);
 
@@ -21,5 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (r == 0 && setup.config.node_bytes > RUNTIME_NODE_BYTES)
 		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	configure(&build_perl_5_36, data, size);
+	configure(&build_perl_single, data, size);
 	return 0;
 }

@@ -7,9 +7,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SERIES(major, minor) ((major) << 24 | (minor) << 16)
-
-static const uint32_t versions[] = {SERIES(2u, 7u), SERIES(3u, 1u), SERIES(3u, 3u), SERIES(3u, 4u)};
+static const uint32_t versions[] = {
+#define V(major, minor) (major) << 24 | (minor) << 16,
+#include "worker/runtime/ruby_versions.def"
+#undef V
+};
+#define VERSIONS (sizeof(versions) / sizeof(*versions))
 
 /* The first byte is the version, the second one a place; an event follows. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct event_code event;
 	struct told told;
 
-	if (size < 2 || ruby_layout_find(versions[data[0] % 4], &setup.layout.ruby) < 0)
+	if (size < 2 || ruby_layout_find(versions[data[0] % VERSIONS], &setup.layout.ruby) < 0)
 		return 0;
 	if (!told_event_read(&setup, data + 2, size - 2, &event, &told))
 		return 0;

@@ -157,15 +157,34 @@ php() {
 # versions of Ruby, with their suites
 rubies='2.7=bullseye 3.1=bookworm 3.3=trixie 3.4=experimental'
 
-# For ruby_layout.sh: versions, suites, sources, and what differs in these
+# Versions of Ruby that no package has. Their trees come from Ruby's repository.
+ruby_trees='3.0 3.2 4.0'
+
+# For ruby_layout.sh: versions, suites or `-`, sources, and what differs in these
 ruby_sources='2.7 bullseye 2.7.4 -DCLASSES="internal.h" -DTEXT=as.ary -DLINE_BYTES=8
+3.0 - - -DCLASSES="internal/class.h" -DTEXT=as.ary -DLINE_BYTES=8
 3.1 bookworm 3.1.2 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=8
+3.2 - - -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
 3.3 trixie 3.3.8 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
-3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
+3.4 experimental 3.4.5 -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4
+4.0 - - -DCLASSES="internal/class.h" -DTEXT=as.embed.ary -DLINE_BYTES=4'
 
 # ruby VERSION SUITE: program and headers
 ruby() {
 	debian "ruby-$2" "$2" "ruby$1" "ruby$1-dev"
+}
+
+# make_ruby SOURCES TREE LOG OPTION...: builds and installs Ruby, without the symbols of its library
+make_ruby() {
+	local sources=$1 into=$2/usr log=$3
+	shift 3
+	# gems that come with it are fetched, and nothing here needs them
+	(unset MAKEFLAGS MFLAGS && cd "$sources" && : >gems/bundled_gems &&
+		./configure -q --enable-shared --disable-install-doc --prefix="$into" "$@" \
+			--with-ext="zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof,digest,digest/sha2" \
+			optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$into/lib" &&
+		make -s -j"$(nproc)" && make -s install-nodoc INSTRUBY_OPTS=--exclude=gem &&
+		strip --strip-unneeded "$into"/lib/libruby.so.*.*.*) >>"$log" 2>&1
 }
 
 # ruby_built VERSION: of Debian's source, with the compiler that Debian leaves out
@@ -181,14 +200,30 @@ ruby_built() {
 		else
 			curl -sSfL "$mirror/pool/main/r/$name/${name}_$version.orig.tar.xz" 2>"$log" |
 				tar xJ -C "$tree" 2>>"$log" &&
-				(unset MAKEFLAGS MFLAGS && cd "$tree/ruby-$version" &&
-					./configure -q --enable-shared --enable-yjit --disable-install-doc --prefix="$tree/usr" \
-						--with-ext=zlib,etc,monitor,stringio,io/console,strscan,date,pathname,rbconfig/sizeof \
-						optflags=-O2 debugflags=-g0 LDFLAGS="-Wl,-rpath,$tree/usr/lib" &&
-					make -s -j"$(nproc)" && make -s install) >>"$log" 2>&1 &&
-				strip --strip-unneeded "$tree"/usr/lib/libruby.so.*.*.* && rm -rf "$tree/ruby-$version" &&
-				touch "$tree/done"
+				make_ruby "$tree/ruby-$version" "$tree" "$log" --enable-yjit &&
+				rm -rf "$tree/ruby-$version" && touch "$tree/done"
 		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
+}
+
+# ruby_of_tree VERSION: of a tree of Ruby's repository, which nothing here fetches. There
+# `git archive v4_0_0 | tar x -C .../ruby-source-4.0/src` makes such a tree. The build needs Ruby, autoconf and bison.
+ruby_of_tree() {
+	local version=$1 log=$folder/ruby-source-$1.log options=(--enable-yjit)
+	tree=$folder/ruby-source-$version
+	# it has no such compiler, and newer versions of bison lack a macro
+	[ "$version" != 3.0 ] || options=('cppflags=-DYYUSE(E)=((void)(E))')
+	if [ ! -e "$tree/src/configure.ac" ]; then
+		reason="no tree of Ruby's repository is in $tree/src"
+		return 1
+	elif [ ! -e "$tree/done" ]; then
+		# 3.0 wants a revision
+		(cd "$tree/src" && git init -q . &&
+			git -c user.name=tree -c user.email=tree@localhost commit -q --allow-empty -m tree &&
+			./autogen.sh) >"$log" 2>&1 &&
+			make_ruby "$tree/src" "$tree" "$log" "${options[@]}" && touch "$tree/done"
 	fi
 	reason=$(why "$log")
 	[ -e "$tree/done" ] && tree=$tree/usr
@@ -201,6 +236,27 @@ perl_of() {	# SUITE: the program, its library and headers
 	local prefer=()
 	[ "$1" != experimental ] || prefer=(--aptopt='APT::Default-Release "experimental"')
 	debian "perl-$1" "$1" perl-base perl libperl-dev
+}
+
+# perl_built VERSION: of Debian's source, without threads. Debian has no package of such a build.
+perl_built() {
+	local version=$1 log=$folder/perl-single-$1.log
+	tree=$folder/perl-single-$version
+	if [ ! -e "$tree/done" ]; then
+		rm -rf "$tree" && mkdir -p "$tree"
+		if [ -z "$mirror" ]; then
+			echo 'apt knows no Debian mirror' >"$log"
+		else
+			curl -sSfL "$mirror/pool/main/p/perl/perl_$version.orig.tar.xz" 2>"$log" | tar xJ -C "$tree" 2>>"$log" &&
+				(unset MAKEFLAGS MFLAGS && cd "$tree/perl-$version" &&
+					sh Configure -des -Dprefix="$tree/usr" -Uusethreads -Uusemultiplicity -Doptimize=-O2 \
+						-Dman1dir=none -Dman3dir=none </dev/null &&
+					make -s -j"$(nproc)" && make -s install && strip "$tree/usr/bin/perl") >>"$log" 2>&1 &&
+				rm -rf "$tree/perl-$version" && touch "$tree/done"
+		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
 }
 
 nodes='16.20.2 18.20.8 20.20.2 22.23.3 24.21.0 26.10.0'
@@ -362,15 +418,27 @@ for pair in $rubies; do
 	# the others of Debian are built without
 	[ $version != 3.1 ] || have "ruby$version of $suite, YJIT" "$tree" calls.rb "/usr/bin/ruby$version --yjit"
 done
-get ruby_built 3.3.8
-have 'ruby3.3.8 with YJIT' / calls.rb "$tree/bin/ruby --yjit"
-have 'ruby3.3.8 with YJIT, interpreted' / calls.rb "$tree/bin/ruby"
+for version in 3.3.8 3.4.5; do
+	get ruby_built $version
+	have "ruby$version with YJIT" / calls.rb "$tree/bin/ruby --yjit"
+	have "ruby$version with YJIT, interpreted" / calls.rb "$tree/bin/ruby"
+done
+for version in $ruby_trees; do
+	get ruby_of_tree $version
+	have "ruby$version of its repository" / calls.rb "$tree/bin/ruby"
+	[ $version = 3.0 ] || have "ruby$version of its repository, YJIT" / calls.rb "$tree/bin/ruby --yjit"
+done
 
 for pair in $perls; do
 	version=${pair%=*} suite=${pair#*=}
 	get perl_of $suite
 	have "perl$version of $suite" "$tree" calls.pl /usr/bin/perl
 	have "perl$version of $suite, threads" "$tree" calls.pl 'env THREADS=2 /usr/bin/perl'
+done
+
+for version in 5.36.0 5.42.3; do
+	get perl_built $version
+	have "perl$version without threads" / calls.pl "$tree/bin/perl"
 done
 
 host "${CC:-cc}" perl_host

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/perl_layout.sh [write]: compares worker/runtime/perl_layout.def with the headers of Debian's packages
-# of Perl, and the numbers of perl_layout.c with them. One TAP stream. `write` prints the rows instead.
+# of Perl, and the numbers of perl_layout.c with them. The headers have to give the same rows without threads, but for
+# those of an interpreter, which is none there. One TAP stream. `write` prints the rows instead.
 # Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes, beside those of install.sh.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -37,7 +38,7 @@ _Static_assert(SVt_PVGV == 9 && SVt_PVCV == 13 && SVt_PVFM == 14 && SVTYPEMASK =
 _Static_assert(offsetof(SV, sv_any) == 0 && offsetof(SV, sv_flags) == 12 && offsetof(SV, sv_u) == 16, "heads");
 _Static_assert(offsetof(HEK, hek_len) == 4 && offsetof(HEK, hek_key) == 8, "texts");
 _Static_assert(sizeof(((OP *)0)->op_next) == 8 && offsetof(OP, op_next) == 0, "operations");
-#if !defined(USE_ITHREADS) || defined(DEBUGGING) || defined(USE_QUADMATH) || defined(USE_LONG_DOUBLE)
+#if defined(DEBUGGING) || defined(USE_QUADMATH) || defined(USE_LONG_DOUBLE)
 #error "another layout"
 #endif
 int main(void)
@@ -45,9 +46,11 @@ int main(void)
 	OP op;
 	U16 kind;
 
+#ifdef USE_ITHREADS
 	AT(interpreter_statement, PerlInterpreter, Icurcop)
 	AT(interpreter_stack, PerlInterpreter, Icurstackinfo)
 	AT(interpreter_operation, PerlInterpreter, Iop)
+#endif
 	AT(stack_contexts, PERL_SI, si_cxstack)
 	AT(stack_last, PERL_SI, si_cxix)
 	AT(stack_previous, PERL_SI, si_prev)
@@ -57,7 +60,11 @@ int main(void)
 	AT(context_return, PERL_CONTEXT, cx_u.cx_blk.blk_u.blku_sub.retop)
 	AT(context_function, PERL_CONTEXT, cx_u.cx_blk.blk_u.blku_sub.cv)
 	AT(statement_line, COP, cop_line)
+#ifdef USE_ITHREADS
 	AT(statement_file, COP, cop_file)
+#else
+	AT(statement_file, COP, cop_filegv)
+#endif
 	Zero(&op, 1, OP);
 	op.op_type = 1;
 	for (kind = 0; kind < sizeof(op) && ((char *)&op)[kind] != 1; kind++)
@@ -84,13 +91,23 @@ int main(void)
 #endif
 	AT(package_name, struct xpvhv_aux, xhv_name_u)
 	AT(package_names, struct xpvhv_aux, xhv_name_count)
+#ifdef USE_ITHREADS
 	fprintf(stderr, "{VERSION(%du, %du), %ldu},\n", PERL_REVISION, PERL_VERSION, (long)sizeof(PerlInterpreter));
+#endif
 	return 0;
 }
 END
 
 # -w: the headers have warnings
 options='-O2 -w -fwrapv -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DPERL_CORE'
+
+# without_threads HEADERS ROWS: the rows of a build without threads are the others
+without_threads() {
+	rm -rf "$folder/single" && cp -r "$1" "$folder/single" &&
+		printf '#undef %s\n' USE_THREADS USE_ITHREADS MULTIPLICITY PERL_IMPLICIT_CONTEXT >>"$folder/single/config.h" &&
+		${CC:-cc} $options -I"$folder/single" -o "$folder/rows" "$folder/rows.c" &&
+		"$folder/rows" | diff - <(grep -v '^interpreter_' "$2")
+}
 
 rows_of_all() {
 	local pair version headers files=()
@@ -101,7 +118,8 @@ rows_of_all() {
 		headers=$tree/usr/lib/x86_64-linux-gnu/perl/$version/CORE
 		# shellcheck disable=SC2086
 		${CC:-cc} $options -I"$headers" -o "$folder/rows" "$folder/rows.c" &&
-			"$folder/rows" >"$folder/$version.rows" 2>>"$folder/columns" || return
+			"$folder/rows" >"$folder/$version.rows" 2>>"$folder/columns" &&
+			without_threads "$headers" "$folder/$version.rows" || return
 		files+=("$version.rows")
 	done
 	as_rows O PERL_NONE 65535 "${files[@]}" >"$folder/layout"

@@ -28,6 +28,20 @@ const struct build_perl_parts build_perl_5_36 = {
 	.type = R_X86_64_RELATIVE,
 };
 
+const struct build_perl_parts build_perl_single = {
+	.version = 36,
+	.options = " PERL_DONT_CREATE_GVSV USE_64_BIT_ALL USE_64_BIT_INT USE_LARGE_FILES",
+	.try = 347,
+	.eval = 345,
+	.try_leads_to = BUILD_PERL_AGAIN,
+	.eval_leads_to = BUILD_PERL_AGAIN,
+	.type = R_X86_64_RELATIVE,
+	.statement = BUILD_PERL_STACK + 0x10,
+	.stack = BUILD_PERL_STACK,
+	.operation = BUILD_PERL_STACK + 0xc0,
+	.variable_bytes = 8,
+};
+
 /* ---- events ---- */
 
 /* Puts a text with its length, as much of it as a part of the event holds. */
@@ -90,10 +104,23 @@ static void put_version(struct build_python *image, const struct build_perl_part
 	put_variable(image, "PL_revision", VARIABLES, "\5", 1);
 	put_variable(image, "PL_version", VARIABLES + 1, &parts->version, 1);
 	put_variable(image, "PL_subversion", VARIABLES + 2, &parts->release, 1);
-	put_variable(image, "PL_interp_size", VARIABLES + 4, &parts->interpreter_bytes, 2);
+	if (parts->interpreter_bytes)
+		put_variable(image, "PL_interp_size", VARIABLES + 4, &parts->interpreter_bytes, 2);
 	if (parts->options)
 		put_variable(image, "PL_bincompat_options", OPTIONS, parts->options,
 			     strlen(parts->options) + 1);
+}
+
+static void put_interpreter(struct build_python *image, const struct build_perl_parts *parts)
+{
+	if (parts->statement)
+		build_python_symbol(image, "PL_curcop", parts->statement, parts->variable_bytes);
+	if (parts->stack)
+		build_python_symbol(image, "PL_curstackinfo", parts->stack, parts->variable_bytes);
+	if (parts->operation)
+		build_python_symbol(image, "PL_op", parts->operation, parts->variable_bytes);
+	if (parts->interpreter_bytes)
+		build_python_symbol(image, "PL_thr_key", BUILD_PERL_KEY, 4);
 }
 
 static void put_operation(struct build_python *image, const struct build_perl_parts *parts,
@@ -158,7 +185,7 @@ struct image *build_perl_image(const struct build_perl_parts *parts, const void 
 	memset(&build, 0, sizeof(build));
 	memset(&frames, 0, sizeof(frames));
 	build.symbols = 1;
-	build_python_symbol(&build, "PL_thr_key", BUILD_PERL_KEY, 4);
+	put_interpreter(&build, parts);
 	put_version(&build, parts);
 	put_functions(&build, parts);
 	if (size > 0)

@@ -14,7 +14,7 @@
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
 
-static const struct runtime_setup setup_of = {.handler = &perl_handler};
+static struct runtime_setup setup_of = {.handler = &perl_handler};
 static struct told told;
 
 static int tell_event(const struct event_code *event)
@@ -52,6 +52,30 @@ static void test_perl_code__names(void **state)
 	expect(SCOPE_OF_NAMELESS, "main", NULL, "(unknown)");
 	expect(SCOPE_OF_EVAL, NULL, NULL, "(eval)");
 	expect(SCOPE_OF_MAIN, NULL, NULL, "(main)");
+}
+
+/* Without threads, a statement has its file as a variable, which has two characters before. */
+static void test_perl_code__files_of_variables(void **state)
+{
+	struct build_perl code = {.kind = SCOPE_OF_EVAL, .file = "_</srv/app.pl"};
+
+	(void)state;
+	assert_int_equal(tell(&code), 0);
+	assert_string_equal(told.code.file, "_</srv/app.pl");
+	setup_of.config.flags = RUNTIME_FILE_NAMED;
+	assert_int_equal(tell(&code), 0);
+	assert_string_equal(told.code.file, "/srv/app.pl");
+	code.kind = SCOPE_OF_MAIN;
+	assert_int_equal(tell(&code), 0);
+	assert_string_equal(told.code.file, "/srv/app.pl");
+	code.file = "_";
+	assert_int_equal(tell(&code), 0);
+	assert_string_equal(told.code.file, "_");
+	/* a function has the name itself */
+	code = (struct build_perl){SCOPE_OF_FUNCTION, "f", "main", "_<odd", 0};
+	assert_int_equal(tell(&code), 0);
+	assert_string_equal(told.code.file, "_<odd");
+	setup_of.config.flags = 0;
 }
 
 /* Perl keeps a name in Latin-1 where that is possible, and says so. Others are bytes. */
@@ -147,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perl_code__names),
+		cmocka_unit_test(test_perl_code__files_of_variables),
 		cmocka_unit_test(test_perl_code__letters),
 		cmocka_unit_test(test_perl_code__without_a_file),
 		cmocka_unit_test(test_perl_code__long_names),

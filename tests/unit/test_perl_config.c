@@ -77,13 +77,51 @@ static void test_perl_config__other_versions(void **state)
 	assert_int_equal(setup.config.scopes.kind_statement, 202);
 }
 
-#define REFUSED(change)                                          \
-	do {                                                     \
-		struct build_perl_parts parts = build_perl_5_36; \
-                                                                 \
-		change;                                          \
-		assert_int_equal(configure(&parts), -ENOTSUP);   \
+#define REFUSED_OF(build, change)                              \
+	do {                                                   \
+		struct build_perl_parts parts = build;         \
+                                                               \
+		change;                                        \
+		assert_int_equal(configure(&parts), -ENOTSUP); \
 	} while (0)
+#define REFUSED(change) REFUSED_OF(build_perl_5_36, change)
+
+/* The fields of the interpreter are variables: it begins at the first one. */
+static void test_perl_config__without_threads(void **state)
+{
+	struct build_perl_parts parts = build_perl_single;
+	const struct runtime_config *config = &setup.config;
+
+	(void)state;
+	assert_int_equal(configure(&parts), 0);
+	assert_int_equal(config->flags, RUNTIME_SCOPES | RUNTIME_FILE_NAMED);
+	assert_int_equal(config->root[0].start, RUNTIME_AT_PC);
+	assert_int_equal(config->root[0].pc, BUILD_PERL_STACK);
+	assert_int_equal(config->root[0].steps, 0);
+	assert_int_equal(config->scopes.stack, 0);
+	assert_int_equal(config->scopes.statement, 0x10);
+	assert_int_equal(config->scopes.operation, 0xc0);
+	assert_int_equal(config->scopes.function, 72);
+	parts.operation = BUILD_PERL_STACK - 0x800;
+	assert_int_equal(configure(&parts), 0);
+	assert_int_equal(config->root[0].pc, BUILD_PERL_STACK - 0x800);
+	assert_int_equal(config->scopes.stack, 0x800);
+}
+
+static void test_perl_config__unknown_without_threads(void **state)
+{
+	(void)state;
+	REFUSED_OF(build_perl_single, parts.version = 34);
+	REFUSED_OF(build_perl_single, parts.statement = 0);
+	REFUSED_OF(build_perl_single, parts.stack = 0);
+	REFUSED_OF(build_perl_single, parts.operation = 0);
+	REFUSED_OF(build_perl_single, parts.operation += 4);
+	REFUSED_OF(build_perl_single, parts.variable_bytes = 4);
+	REFUSED_OF(build_perl_single, parts.operation += 0x10000);
+	/* it may have several interpreters, of which each has fields of its own */
+	REFUSED_OF(build_perl_single, parts.options = " MULTIPLICITY USE_64_BIT_ALL");
+	REFUSED_OF(build_perl_single, parts.options = " USE_64_BIT_ALL USE_LONG_DOUBLE");
+}
 
 static void test_perl_config__unknown(void **state)
 {
@@ -91,6 +129,7 @@ static void test_perl_config__unknown(void **state)
 	REFUSED(parts.version = 34);
 	REFUSED(parts.version = 37);
 	REFUSED(parts.interpreter_bytes = 3776);
+	REFUSED(parts.interpreter_bytes = 0);
 	REFUSED(parts.options = NULL);
 	REFUSED(parts.options = " MULTIPLICITY USE_64_BIT_ALL");
 	REFUSED(parts.options = " USE_ITHREADS");
@@ -122,6 +161,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perl_config__5_36),
 		cmocka_unit_test(test_perl_config__other_versions),
+		cmocka_unit_test(test_perl_config__without_threads),
+		cmocka_unit_test(test_perl_config__unknown_without_threads),
 		cmocka_unit_test(test_perl_config__unknown),
 		cmocka_unit_test(test_perl_config__loops),
 	};

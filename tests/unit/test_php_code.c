@@ -171,6 +171,24 @@ static void test_php_code__lines(void **state)
 	assert_true(told.lines.is_cut);
 }
 
+/* A frame behind the instructions of the event has its line itself. */
+static void test_php_code__lines_of_frames(void **state)
+{
+	const uint32_t place = 4711u << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE;
+	struct build_php code = {.type = BUILD_PHP_USER, .name = "f", .file = "a"};
+
+	(void)state;
+	for (size_t i = 0; i < VERSIONS; i++) {
+		set_version(i);
+		assert_int_equal(tell(&code), 0);
+		assert_int_equal(told.handler->find_line(&told.lines, place), 4711);
+		assert_int_equal(told.handler->find_line(&told.lines, RUNTIME_OFFSET_NONE), 0);
+	}
+	code.type = BUILD_PHP_INTERNAL;
+	assert_int_equal(tell(&code), 0);
+	assert_int_equal(told.handler->find_line(&told.lines, place), 0);
+}
+
 static void test_php_code__what_cannot_be(void **state)
 {
 	struct build_php code = {.type = 3, .name = "f", .file = "a"};
@@ -202,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_php_code__start_of_a_fiber),
 		cmocka_unit_test(test_php_code__long_names),
 		cmocka_unit_test(test_php_code__lines),
+		cmocka_unit_test(test_php_code__lines_of_frames),
 		cmocka_unit_test(test_php_code__what_cannot_be),
 	};
 

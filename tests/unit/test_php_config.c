@@ -53,6 +53,7 @@ static void test_php_config__8_4(void **state)
 	assert_int_equal(config->shown, 16);
 	assert_int_equal(config->names.tail, 32);
 	assert_int_equal(config->owner.placeholder, 184);
+	assert_int_equal(config->owner.line, 24);
 }
 
 static void test_php_config__other_versions(void **state)

@@ -67,7 +67,25 @@ static void test_ruby_config__3_1(void **state)
 	assert_int_equal(rule_offset(setup.own_rule), 32);
 }
 
-static void test_ruby_config__3_3_and_3_4(void **state)
+static void test_ruby_config__3_0_and_3_2(void **state)
+{
+	const struct runtime_config *config = &setup.config;
+
+	(void)state;
+	assert_int_equal(configure(BUILD_RUBY_THREADS, "3.0.7"), 0);
+	assert_int_equal(config->root[0].start, RUNTIME_AT_MODULE);
+	assert_int_equal(config->node_bytes, 56);
+	assert_int_equal(config->last_unit, 8);
+	assert_int_equal(config->control.operators, 168);
+	assert_int_equal(configure(BUILD_RUBY_THREADS, "3.2.11"), 0);
+	assert_int_equal(config->node_bytes, 64);
+	assert_int_equal(config->last_unit, 12);
+	assert_int_equal(config->control.table, 136);
+	assert_int_equal(config->control.text_data, 24);
+	assert_int_equal(setup.own_framed_rule, 0);
+}
+
+static void test_ruby_config__3_3_and_later(void **state)
 {
 	const struct runtime_config *config = &setup.config;
 
@@ -83,12 +101,17 @@ static void test_ruby_config__3_3_and_3_4(void **state)
 	assert_int_equal(config->control.class_name, 152);
 	assert_int_equal(config->control.class_mask, 256);
 	assert_int_equal(config->control.parent, 160);
+	assert_int_equal(configure(BUILD_RUBY_HIDDEN, "4.0.9"), 0);
+	assert_int_equal(config->control.class_object, 136);
+	assert_int_equal(config->control.operators, 171);
+	assert_int_equal(config->control.parent, 168);
 }
 
 static void test_ruby_config__unknown(void **state)
 {
 	static const char *const versions[] = {
-		"3.2.0", "4.0.0", "3.1", "3", "", "3.1.x", "3.1.2.1", "3.1.999", "259.1.2",
+		"2.6.10", "3.5.0", "4.1.0",   "3.1",	 "3",
+		"",	  "3.1.x", "3.1.2.1", "3.1.999", "259.1.2",
 	};
 
 	(void)state;
@@ -104,7 +127,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ruby_config__2_7),
 		cmocka_unit_test(test_ruby_config__3_1),
-		cmocka_unit_test(test_ruby_config__3_3_and_3_4),
+		cmocka_unit_test(test_ruby_config__3_0_and_3_2),
+		cmocka_unit_test(test_ruby_config__3_3_and_later),
 		cmocka_unit_test(test_ruby_config__unknown),
 	};
 

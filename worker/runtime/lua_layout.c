@@ -5,15 +5,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "worker/runtime/layout.h"
+
 #define COLUMNS 6u
 
-struct row {
-	size_t field; /* offset in struct lua_layout */
-	uint16_t value[COLUMNS];
-};
-
-static const struct row rows[] = {
-#define O(name, ...) {offsetof(struct lua_layout, name), {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/lua_layout.def"
 #undef O
 };
@@ -37,8 +34,7 @@ int lua_layout_find(uint32_t version, struct lua_layout *ret_layout)
 		column++;
 	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)&layout + rows[i].field, &rows[i].value[column], sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, &layout);
 	*ret_layout = layout;
 	return 0;
 }

@@ -15,10 +15,10 @@
 #define LUA_MINOR(version)	    ((version) >> 16 & 0xff)
 
 struct lua_layout {
-	uint32_t version; /* LUA_VERSION() */
 #define O(field, v1, v2, v3, v4_1, v4_3, v5) uint16_t field;
 #include "worker/runtime/lua_layout.def"
 #undef O
+	uint32_t version; /* LUA_VERSION() */
 };
 
 /* Finds the layout of a version. Returns 0, or -ENOTSUP. */

@@ -5,15 +5,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "worker/runtime/layout.h"
+
 #define COLUMNS 4u
 
-struct row {
-	size_t field; /* offset in struct luajit_layout */
-	uint16_t value[COLUMNS];
-};
-
-static const struct row rows[] = {
-#define O(name, ...) {offsetof(struct luajit_layout, name), {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/luajit_layout.def"
 #undef O
 };
@@ -32,8 +29,7 @@ static struct luajit_layout layout_of(size_t column)
 {
 	struct luajit_layout layout = {0};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)&layout + rows[i].field, &rows[i].value[column], sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, &layout);
 	return layout;
 }
 

@@ -66,36 +66,83 @@ static int find_interpreter_bytes(struct image *image, const struct exported *ex
 		return r;
 	reader_init(&reader, bytes.bytes, bytes.size);
 	*ret_bytes = reader_u16(&reader);
-	if (reader_failed(&reader))
+	if (reader_failed(&reader) || *ret_bytes == PERL_NO_INTERPRETER)
 		return -ENOTSUP;
 	return 0;
 }
+
+/* ---- the build ---- */
 
 static bool has_option(const struct image_bytes *options, const char *option)
 {
 	return memmem(options->bytes, options->size, option, strlen(option)) != NULL;
 }
 
-/* Checks what Perl says of its build (perl -V): other builds have other structures. */
-static int check_build(struct image *image, const struct exported *exported)
+/*
+ * Checks what Perl says of its build (perl -V): other builds have other structures. Without threads
+ * there is one interpreter, whose fields are variables, unless the program makes several of them.
+ */
+static int check_build(struct image *image, const struct exported *exported, bool *ret_has_threads)
 {
 	struct image_bytes options;
 	int r = read_variable(image, exported, "PL_bincompat_options", &options);
 
 	if (r < 0)
 		return r;
-	if (!has_option(&options, " USE_ITHREADS") || !has_option(&options, " USE_64_BIT_ALL") ||
-	    has_option(&options, " USE_LONG_DOUBLE") || has_option(&options, " USE_QUADMATH"))
+	*ret_has_threads = has_option(&options, " USE_ITHREADS");
+	if (!has_option(&options, " USE_64_BIT_ALL") || has_option(&options, " USE_LONG_DOUBLE") ||
+	    has_option(&options, " USE_QUADMATH") ||
+	    has_option(&options, " MULTIPLICITY") != *ret_has_threads)
 		return -ENOTSUP;
 	if (exported_has(exported, "Perl_hv_assert")) /* embed.fnc: with DEBUGGING alone */
 		return -ENOTSUP;
 	return 0;
 }
 
-/* ---- frames ---- */
+/* ---- the interpreter ---- */
 
-static int set_root(struct image *image, const struct exported *exported,
-		    struct runtime_config *config)
+#define VARIABLES 3u
+
+static int find_variables(const struct exported *exported, uint64_t ret_address[VARIABLES])
+{
+	static const char *const names[VARIABLES] = {"PL_curcop", "PL_curstackinfo", "PL_op"};
+	struct exported_symbol symbol;
+
+	for (size_t i = 0; i < VARIABLES; i++) {
+		if (!exported_find(exported, names[i], &symbol) || symbol.is_thread_local ||
+		    symbol.size != sizeof(uint64_t) || symbol.address % sizeof(uint64_t) != 0)
+			return -ENOTSUP;
+		ret_address[i] = symbol.address;
+	}
+	return 0;
+}
+
+/* Makes the variables fields of an interpreter, which begins at the first one. */
+static int set_variables(const struct exported *exported, struct runtime_setup *setup)
+{
+	struct perl_layout *layout = &setup->layout.perl;
+	uint16_t *const fields[VARIABLES] = {&layout->interpreter_statement,
+					     &layout->interpreter_stack,
+					     &layout->interpreter_operation};
+	uint64_t address[VARIABLES], first = UINT64_MAX;
+	int r = find_variables(exported, address);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < VARIABLES; i++)
+		if (address[i] < first)
+			first = address[i];
+	for (size_t i = 0; i < VARIABLES; i++) {
+		if (address[i] - first > UINT16_MAX)
+			return -ENOTSUP;
+		*fields[i] = (uint16_t)(address[i] - first);
+	}
+	setup->config.root[0] = (struct runtime_root){.pc = first, .start = RUNTIME_AT_PC};
+	return 0;
+}
+
+static int set_key(struct image *image, const struct exported *exported,
+		   struct runtime_config *config)
 {
 	struct exported_symbol key;
 
@@ -107,6 +154,8 @@ static int set_root(struct image *image, const struct exported *exported,
 		config->root[0].start = RUNTIME_AT_KEY_MUSL;
 	return 0;
 }
+
+/* ---- frames ---- */
 
 static void set_scopes(struct runtime_scopes *scopes, const struct perl_layout *layout)
 {
@@ -142,9 +191,12 @@ static void set_scopes(struct runtime_scopes *scopes, const struct perl_layout *
 	};
 }
 
-static void set_frames(struct runtime_config *config, const struct perl_layout *layout)
+static void set_frames(struct runtime_config *config, const struct perl_layout *layout,
+		       bool has_threads)
 {
 	config->flags = RUNTIME_SCOPES;
+	if (!has_threads)
+		config->flags |= RUNTIME_FILE_NAMED;
 	config->node_bytes = layout->context_bytes;
 	/* BPF reads the body of a function up to this field */
 	config->name = layout->function_flags & ~7;
@@ -153,17 +205,21 @@ static void set_frames(struct runtime_config *config, const struct perl_layout *
 	set_scopes(&config->scopes, layout);
 }
 
-static int find_layout(struct image *image, const struct exported *exported,
+static int find_layout(struct image *image, const struct exported *exported, bool has_threads,
 		       struct runtime_setup *setup)
 {
-	uint32_t bytes = 0;
+	uint32_t bytes = PERL_NO_INTERPRETER;
 	int r = find_version(image, exported, &setup->version);
 
-	if (r == 0)
+	if (r == 0 && has_threads)
 		r = find_interpreter_bytes(image, exported, &bytes);
+	if (r == 0)
+		r = perl_layout_find(setup->version & 0xffff0000u, bytes, &setup->layout.perl);
 	if (r < 0)
 		return r;
-	return perl_layout_find(setup->version & 0xffff0000u, bytes, &setup->layout.perl);
+	if (has_threads)
+		return set_key(image, exported, &setup->config);
+	return set_variables(exported, setup);
 }
 
 /* Finds the function of an operation in the table of all (opcode.h). */
@@ -210,19 +266,18 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 {
 	struct runtime_setup setup = {.has_groups = true};
 	struct exported exported;
+	bool has_threads = false;
 	int r = exported_open(image, &exported);
 
 	if (r == 0)
-		r = check_build(image, &exported);
+		r = check_build(image, &exported, &has_threads);
 	if (r == 0)
-		r = find_layout(image, &exported, &setup);
-	if (r == 0)
-		r = set_root(image, &exported, &setup.config);
+		r = find_layout(image, &exported, has_threads, &setup);
 	if (r == 0)
 		r = find_loops(image, &exported, &setup);
 	if (r < 0)
 		return r;
-	set_frames(&setup.config, &setup.layout.perl);
+	set_frames(&setup.config, &setup.layout.perl, has_threads);
 	*ret_setup = setup;
 	return 0;
 }

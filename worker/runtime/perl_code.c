@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/abi.h"
 #include "worker/runtime/memory.h"
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
@@ -129,19 +130,32 @@ static int read_name(const struct memory *memory, struct told *told)
 	}
 }
 
+/* Takes away what is before the name of a file in that of a variable. */
+static void trim_file(char *file)
+{
+	const size_t before = strlen(SCOPE_FILE_BEFORE);
+
+	if (strncmp(file, SCOPE_FILE_BEFORE, before) == 0)
+		memmove(file, file + before, strlen(file) - before + 1);
+}
+
 int perl_code_read(const struct runtime_setup *setup, const struct cpython_types *types,
 		   const struct memory *memory, uint64_t code, struct told *ret_told)
 {
 	int r = read_name(memory, ret_told);
 
-	(void)setup;
 	(void)types;
 	(void)code;
 	ret_told->code.first_line = 0;
+	if (r == 0)
+		r = read_file(memory, ret_told->part[PART_FILE], ret_told->code.file,
+			      sizeof(ret_told->code.file));
 	if (r < 0)
 		return r;
-	return read_file(memory, ret_told->part[PART_FILE], ret_told->code.file,
-			 sizeof(ret_told->code.file));
+	if (setup->config.flags & RUNTIME_FILE_NAMED &&
+	    (ret_told->named == SCOPE_OF_EVAL || ret_told->named == SCOPE_OF_MAIN))
+		trim_file(ret_told->code.file);
+	return 0;
 }
 
 uint32_t perl_code_line(const struct told_lines *lines, uint32_t instruction)

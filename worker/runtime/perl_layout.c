@@ -3,16 +3,14 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "worker/runtime/layout.h"
 
 #define COLUMNS		      5u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 
-static const struct {
-	size_t field; /* offset in struct perl_layout */
-	uint16_t value[COLUMNS];
-} rows[] = {
-#define O(name, ...) {offsetof(struct perl_layout, name), {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/perl_layout.def"
 #undef O
 };
@@ -31,10 +29,11 @@ int perl_layout_find(uint32_t version, uint32_t interpreter_bytes, struct perl_l
 
 	while (column < COLUMNS && columns[column].version != version)
 		column++;
-	if (column == COLUMNS || columns[column].interpreter_bytes != interpreter_bytes)
+	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
-		       sizeof(uint16_t));
+	if (interpreter_bytes != PERL_NO_INTERPRETER &&
+	    interpreter_bytes != columns[column].interpreter_bytes)
+		return -ENOTSUP;
+	LAYOUT_COPY(rows, column, ret_layout);
 	return 0;
 }

@@ -135,6 +135,7 @@ static void set_code(struct runtime_config *config, const struct php_layout *lay
 	config->owner.pointer = layout->function_class;
 	config->owner.text = layout->class_name;
 	config->owner.data = layout->text_data;
+	config->owner.line = layout->instruction_line;
 }
 
 static int configure(struct image *image, struct runtime_setup *ret_setup)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "bpf/abi.h"
 #include "worker/runtime/memory.h"
 #include "worker/runtime/php_layout.h"
 #include "worker/runtime/runtime.h"
@@ -125,8 +126,10 @@ uint32_t php_code_line(const struct told_lines *lines, uint32_t instruction)
 	struct reader reader;
 	uint32_t line;
 
-	if (lines->unit == 0)
+	if (lines->unit == 0 || instruction >= RUNTIME_OFFSET_NONE)
 		return 0;
+	if (instruction & RUNTIME_PLACE_LINE)
+		return instruction >> RUNTIME_PLACE_SHIFT;
 	reader_init(&reader, lines->table, lines->size);
 	reader_seek(&reader, (size_t)(instruction / lines->unit) * sizeof(line));
 	line = reader_u32(&reader);

@@ -3,16 +3,14 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "worker/runtime/layout.h"
 
 #define COLUMNS		      4u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 
-static const struct {
-	size_t field; /* offset in struct php_layout */
-	uint16_t value[COLUMNS];
-} rows[] = {
-#define O(name, ...) {offsetof(struct php_layout, name), {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/php_layout.def"
 #undef O
 };
@@ -33,9 +31,7 @@ int php_layout_find(uint32_t interface, struct php_layout *ret_layout, uint32_t 
 		column++;
 	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
-		       sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, ret_layout);
 	*ret_version = columns[column].version;
 	return 0;
 }

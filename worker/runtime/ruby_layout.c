@@ -3,25 +3,21 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
-#define COLUMNS		     4u
-#define SERIES(major, minor) ((major) << 8 | (minor))
+#include "worker/runtime/layout.h"
 
-static const struct {
-	size_t field; /* offset in struct ruby_layout */
-	uint16_t value[COLUMNS];
-} rows[] = {
-#define O(name, ...) {offsetof(struct ruby_layout, name), {__VA_ARGS__}},
+#define COLUMNS 7u
+
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, ...) {__VA_ARGS__},
 #include "worker/runtime/ruby_layout.def"
 #undef O
 };
 
 static const uint32_t columns[COLUMNS] = {
-	SERIES(2u, 7u),
-	SERIES(3u, 1u),
-	SERIES(3u, 3u),
-	SERIES(3u, 4u),
+#define V(major, minor) (major) << 8 | (minor),
+#include "worker/runtime/ruby_versions.def"
+#undef V
 };
 
 int ruby_layout_find(uint32_t version, struct ruby_layout *ret_layout)
@@ -32,8 +28,6 @@ int ruby_layout_find(uint32_t version, struct ruby_layout *ret_layout)
 		column++;
 	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
-		       sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, ret_layout);
 	return 0;
 }

@@ -11,7 +11,7 @@
 #define RUBY_NONE 65535u /* the version has no such field, or no use for it */
 
 struct ruby_layout {
-#define O(field, v27, v31, v33, v34) uint16_t field;
+#define O(field, v27, v30, v31, v32, v33, v34, v40) uint16_t field;
 #include "worker/runtime/ruby_layout.def"
 #undef O
 };

@@ -13,7 +13,7 @@ struct cpython_types;
 struct runtime_handler;
 struct runtime_setup;
 
-#define TOLD_TABLE_BYTES (CODE_BYTES - CODE_PART_3)
+#define TOLD_TABLE_BYTES CODE_LAST_BYTES
 #define TOLD_NAME_BYTES	 256u /* with a NUL; a longer text is cut */
 #define TOLD_FILE_BYTES	 512u
 

@@ -8,21 +8,23 @@
 
 #include "object/elf/exported.h"
 #include "object/elf/image.h"
+#include "worker/runtime/layout.h"
 
 #define COLUMNS		      6u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 #define SMALL_SHIFT	      31 /* v8dbg_SmiShiftSize: the number is in the upper half of a word */
 
-static const struct {
-	size_t field; /* offset in struct v8_layout */
-	const char *symbol;
-	uint16_t value[COLUMNS];
-} rows[] = {
-#define O(name, symbol, ...) {offsetof(struct v8_layout, name), symbol, {__VA_ARGS__}},
+static const uint16_t rows[][COLUMNS] = {
+#define O(name, symbol, ...) {__VA_ARGS__},
 #include "worker/runtime/v8_layout.def"
 #undef O
 };
-#define ROWS (sizeof(rows) / sizeof(*rows))
+
+static const char *const symbols[] = {
+#define O(name, symbol, ...) symbol,
+#include "worker/runtime/v8_layout.def"
+#undef O
+};
 
 static const uint32_t columns[COLUMNS] = {
 	VERSION(9u, 4u),  VERSION(10u, 2u), VERSION(11u, 3u),
@@ -63,9 +65,7 @@ int v8_layout_of_version(uint32_t version, struct v8_layout *ret_layout)
 		column++;
 	if (column == COLUMNS)
 		return -ENOTSUP;
-	for (size_t i = 0; i < ROWS; i++)
-		memcpy((char *)ret_layout + rows[i].field, &rows[i].value[column],
-		       sizeof(uint16_t));
+	LAYOUT_COPY(rows, column, ret_layout);
 	return 0;
 }
 
@@ -79,14 +79,14 @@ int v8_layout_find(struct image *image, const struct exported *exported,
 	    !read_number(image, exported, "v8dbg_SmiShiftSize", &number) || number != SMALL_SHIFT ||
 	    v8_layout_of_version(*ret_version, ret_layout) < 0)
 		return -ENOTSUP;
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < LAYOUT_ROWS(symbols); i++) {
 		/* no symbol describes some fields */
-		if (!rows[i].symbol[0] || !read_number(image, exported, rows[i].symbol, &number))
+		if (!symbols[i][0] || !read_number(image, exported, symbols[i], &number))
 			continue;
 		if (number < 0 || number > UINT16_MAX)
 			return -ENOTSUP;
 		value = (uint16_t)number;
-		memcpy((char *)ret_layout + rows[i].field, &value, sizeof(value));
+		memcpy((char *)ret_layout + i * sizeof(value), &value, sizeof(value));
 	}
 	return 0;
 }

@@ -89,7 +89,8 @@ class Observer
 			'lines' => self::lines(),
 			'proven' => 97,
 			'shares' => (int)(PHP_SAPI !== 'cli' && PHP_VERSION_ID >= 80400),
-			'files' => ['calls.php', "calls.php(" . Evaluated::LINE . ") : eval()'d code"],
+			'files' => ['calls.php', "calls.php(" . Evaluated::LINE . ") : eval()'d code",
+				"calls.php(" . Many::LINE . ") : eval()'d code"],
 		]));
 		rename($new, $report);
 		touch($report . '.ready');
@@ -305,6 +306,26 @@ class Evaluated
 	}
 }
 
+// A function of more lines than an event tells of.
+class Many
+{
+	const LINE = __LINE__ + 7, ROUNDS = 20, LINES = 300;
+
+	static function define()
+	{
+		$add = str_repeat("\$x = (\$x + \$n) % 1000;\n", self::LINES);
+		$text = "declare(ticks=1);\nnamespace Work;\nfunction many(\$n, \$rounds)\n{\n\$x = \$n;\n" .
+			"for (\$i = 0; \$i < \$rounds; \$i++) {\n$add\$x += burn();\n$add\$x += burn();\n}\nreturn \$x;\n}\n";
+		eval($text);
+	}
+}
+
+function by_many_lines()
+{
+	$r = many(3, Observer::$on ? 1 : Many::ROUNDS);
+	return $r;
+}
+
 function by_output()
 {
 	ob_start(function ($text) {
@@ -338,6 +359,7 @@ function work()
 	by_exception();
 	by_recursion();
 	Evaluated::run();
+	by_many_lines();
 	by_output();
 	if (PHP_VERSION_ID >= 80100) {
 		by_fiber();
@@ -350,6 +372,7 @@ function run($report, $most)
 	if (Observer::$on) {
 		register_tick_function(['Work\Observer', 'observe']);
 	}
+	Many::define();
 	for ($round = 1; $round <= $most; $round++) {
 		work();
 		if (Observer::$on && $round == ROUNDS) {

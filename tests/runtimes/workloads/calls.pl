@@ -9,11 +9,16 @@
 
 use strict;
 use warnings;
-use threads;
+use Config;
+use if $Config{useithreads}, 'threads';
 use List::Util ();
 use JSON::PP ();
 
 package Observer;
+
+sub thread {
+	return $Config::Config{useithreads} ? threads->tid : 0;
+}
 
 our ($on, %stacks, %calls, %lines) = (1);
 
@@ -26,7 +31,7 @@ sub observe {
 	}
 	# the function that called burn() is in the last frame's place
 	my @names = map { $_->[0] } @frames;
-	push @names, '(main)' unless threads->tid;
+	push @names, '(main)' unless thread();
 	my (@stack, $callee);
 	for my $i (reverse 0 .. $#names) {
 		my ($file, $line) = $i ? @{$frames[$i - 1]}[1, 2] : (caller 0)[1, 2];
@@ -256,7 +261,7 @@ sub by_handlers {
 	local $SIG{__DIE__} = sub { burn() };
 	eval { die "x\n" };
 	local $SIG{USR1} = sub { burn() };
-	kill USR1 => $$ unless threads->tid; for my $i (1 .. 3) { my $waits = $i } # the handler runs here
+	kill USR1 => $$ unless Observer::thread(); for my $i (1 .. 3) { my $waits = $i } # the handler runs here
 }
 
 sub recursive {
@@ -289,7 +294,7 @@ sub forever {
 	for (my $round = 1;; $round++) {
 		work();
 		next if $round != ROUNDS;
-		Observer::report($ARGV[0]) if threads->tid <= 1;
+		Observer::report($ARGV[0]) if Observer::thread() <= 1;
 		$Observer::on = 0;
 	}
 }

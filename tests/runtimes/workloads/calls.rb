@@ -37,7 +37,8 @@ module Observer
   @in_c = {}
   @on = false
 
-  # Ruby tells no place of a function in C: it has that of its caller. A function of Ruby itself counts as one.
+  # Ruby tells no place of a function in C: it has that of its caller. A function of Ruby itself counts as one, and from
+  # 4.0 on has such a place, too.
   def self.in_c?(location, caller)
     return true if location.path.nil? || location.path.start_with?('<internal:')
     caller && @in_c[location.label[/[^#.]+\z/]] && location.path == caller.path && location.lineno == caller.lineno
@@ -58,6 +59,7 @@ module Observer
     locations = caller_locations(2)
     stack = []
     called = nil
+    @in_c[event.method_id.to_s] = true if event.event == :call && event.path.start_with?('<internal:')
     if event.event == :c_call
       @in_c[event.method_id.to_s] = true
       called = name(event)
@@ -308,9 +310,17 @@ def by_recursion
   r
 end
 
+BLOCK = "[1].each do |x|\n  burn(5 * BURN)\n  [1].each do |y|\n    burn(5 * BURN)\n  end\nend\n"
+
 # Each eval() makes a function of its own.
 def by_evaluation
-  eval('r = by_blocks', binding, EVALUATED, 1) if ($evaluations += 1) % 40 < ROUNDS
+  if ($evaluations += 1) % 40 < ROUNDS
+    eval('r = by_blocks', binding, EVALUATED, 1)
+    eval(BLOCK, binding, EVALUATED, 3)
+    [1].each do |x|
+      eval(BLOCK, binding, EVALUATED, 3)
+    end
+  end
   Square.new(1).instance_eval do
     burn
   end
@@ -350,9 +360,10 @@ RACTOR = __LINE__ + 5
 def by_ractor
   return unless defined?(Ractor)
 
-  Ractor.new do
+  ractor = Ractor.new do
     burn
-  end.take
+  end
+  ractor.respond_to?(:take) ? ractor.take : ractor.value
 end
 
 def in_extension
