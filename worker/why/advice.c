@@ -341,18 +341,25 @@ static const char *explain_traces(const struct source *source)
 	       "build does not say where its snapshots begin";
 }
 
+/* Returns the name of what has the version. */
+static const char *versioned_name(const struct source *source)
+{
+	if (source->runtime == RUNTIME_NODE)
+		return "Node.js, whose V8 is";
+	return runtime_row(source->runtime)->name;
+}
+
 /* Says whether the program's functions are shown, and if not, why. */
 static void explain_script(const struct findings *findings, const struct finding *finding,
 			   const char *name, char *ret_text)
 {
 	const struct source *source = finding->source;
-	const struct runtime_row *row = runtime_row(source->runtime);
 	const char *layout = "known here";
 	char version[LIST_BYTES], why[LIST_BYTES];
 
 	if (source->is_described)
 		layout = "its own";
-	snprintf(version, sizeof(version), "%s %u.%u.%u, layout %s", row->name,
+	snprintf(version, sizeof(version), "%s %u.%u.%u, layout %s", versioned_name(source),
 		 source->version >> 24, source->version >> 16 & 0xff, source->version >> 8 & 0xff,
 		 layout);
 	if (findings->sources->grant == GRANT_GIVEN) {
