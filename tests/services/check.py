@@ -22,7 +22,7 @@ HZ = 199  # of run.sh
 EXAMPLES = 4
 UNNAMED = 1.0  # percent of the samples that may have one unnamed function or piece of code
 STACKS = 97.0  # percent of the samples with a place
-WHOLE = 90.0  # percent of the samples that have all functions: on a busy machine the time of a walk is over before
+WHOLE = 90.0  # percent of the samples that have all functions and names; on a busy machine, walks end before that
 LINES = 97.0  # percent of the samples with a handler, where the language tells of lines
 LEAST = 2  # samples of a chain
 SUFFIXES = re.compile(r"_\[[ijk]\]$")
@@ -140,7 +140,7 @@ def is_proven(frames):
 
 
 def is_whole(frames):
-    return not any(frame.name == LISTS for frame in frames)
+    return not any(frame.name == LISTS or frame.name.startswith("[function") for frame in frames)
 
 
 def difference(names, stacks):
@@ -181,7 +181,7 @@ def unnamed(samples):
     for frames, count in samples:
         what = set()
         for frame in frames if is_whole(frames) else ():
-            if frame.name.startswith(("[anon", "[function", "[jit")) or frame.name == "?":
+            if frame.name.startswith(("[anon", "[jit")) or frame.name == "?":
                 what.add(frame.name)
             elif OBJECT.match(frame.name) and not frame.mapping.startswith("/"):
                 what.add(frame.mapping)
