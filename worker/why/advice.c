@@ -277,8 +277,9 @@ static void advise_made(const struct findings *findings,
 	if (list(findings, ANONYMOUS, 0, names) == 0 || is_made_shown(findings))
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: code made at run time (a JIT compiler's): frame pointers are followed; names "
-		 "come from /tmp/perf-PID.map, which %s",
+		 "%s: code made at run time (a JIT compiler's, as PCRE's): frame pointers are "
+		 "followed, or else a word of the frame, by a guess; names come from "
+		 "/tmp/perf-PID.map, which %s",
 		 names, explain_map(findings->sources));
 	add(context, text);
 }
