@@ -149,12 +149,17 @@ def difference(names, stacks):
     return "%d functions like reported ones, then %s" % (len(begun), ";".join(names[len(begun):][:4]))
 
 
+def has_heap(frames):
+    """Returns whether functions of a virtual thread are not on the stack."""
+    return any(frame.name.startswith("[virtual thread") for frame in frames)
+
+
 def compare_stacks(service, samples, stacks):
     """Returns the share of whole samples with a place whose functions around it have been reported."""
     share, places = Share("stacks", STACKS), {stack[-1] for stack in stacks}
     for frames, count in samples:
         names = language_names(service, frames)
-        if not is_proven(frames) or not is_whole(frames) or not places.intersection(names):
+        if not is_proven(frames) or not is_whole(frames) or has_heap(frames) or not places.intersection(names):
             continue
         last = max(i for i, name in enumerate(names) if name in places)
         share.add(tuple(names[:last + 1]) in stacks, count, difference(names[:last + 1], stacks))
