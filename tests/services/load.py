@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-START, WARM = 60.0, 10.0  # seconds
+START, WARM = 180.0, 10.0  # seconds
 NOTED = 3
 CLIENTS = 2
 ORDER = json.dumps({"customer": "Ada", "lines": [{"product": n, "count": n % 5 + 1} for n in range(40)]})

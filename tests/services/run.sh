@@ -102,7 +102,7 @@ family() {
 
 until_ready() {
 	local tries
-	for ((tries = 0; tries < 900; tries++)); do
+	for ((tries = 0; tries < 2400; tries++)); do
 		[ ! -e "$work/ready" ] || return 0
 		kill -0 "$load" 2>/dev/null || return 1
 		sleep 0.1
@@ -175,7 +175,7 @@ one() {
 		echo "ok $number - $1"
 		return
 	fi
-	sed 's/^/# /' "$dir/out" "$dir"/notes.* 2>/dev/null | tail -n 60
+	{ tail -n 5 "$dir/out" && cat "$dir/notes.pprof"; } 2>/dev/null | sed 's/^/# /'
 	echo "not ok $number - $1"
 	failed=1
 }

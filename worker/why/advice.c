@@ -323,14 +323,23 @@ static void explain_grant(const struct sources *sources, const char *name, char 
 			 strerror(-sources->grant_error));
 }
 
-/* Writes how many frames have no name, as their code is not what the layout says; or nothing. */
-static void explain_unverified(const struct sources *sources, char *ret_text, size_t size)
+/*
+ * Writes how many frames have no name, as their code is not what the layout says, or else how many
+ * samples lack functions; or nothing.
+ */
+static void explain_missing(const struct findings *findings, char *ret_text, size_t size)
 {
 	ret_text[0] = '\0';
-	if (sources->unverified > 0)
+	if (findings->sources->unverified > 0)
 		snprintf(ret_text, size,
 			 ", but %" PRIu64 " frames are unverified: no objects of its types",
-			 sources->unverified);
+			 findings->sources->unverified);
+	else if (findings->listless > 0)
+		snprintf(ret_text, size,
+			 ", but %" PRIu64
+			 " samples lack some ([cut: functions]): a walk has little "
+			 "time",
+			 findings->listless);
 }
 
 /* Returns what is not known of code that a compiler has made of several functions, or nothing. */
@@ -364,7 +373,7 @@ static void explain_script(const struct findings *findings, const struct finding
 		 source->version >> 24, source->version >> 16 & 0xff, source->version >> 8 & 0xff,
 		 layout);
 	if (findings->sources->grant == GRANT_GIVEN) {
-		explain_unverified(findings->sources, why, sizeof(why));
+		explain_missing(findings, why, sizeof(why));
 		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown%s%s",
 			 name, version, explain_traces(source), why);
 		return;
