@@ -4,7 +4,7 @@
 // service.php: a service of PHP-FPM that answers POST /order and GET /catalog.
 //
 // An order is JSON. SQLite finds its products by PDO and calls a function in PHP, hash and zlib sign and pack the answer,
-// and preg calls a function back for each number in the page of the catalog. A request with the header X-Stacks makes
+// and preg calls a function back for each word in the page of the catalog. A request with the header X-Stacks makes
 // note() write what PHP says of the stack at some places to the file STACKS, a line of JSON each.
 
 declare(strict_types=1);
@@ -125,9 +125,13 @@ final class Application
 
 	public function shown(array $one): string
 	{
-		return preg_replace_callback('/(\d)(\d)/', function (array $found): string {
+		return preg_replace_callback('/[a-z]+/', function (array $found): string {
 			note();
-			return strrev($found[0]);
+			$mixed = $found[0];
+			for ($round = 0; $round < 20; $round++) {
+				$mixed = strrev($mixed);
+			}
+			return $mixed;
 		}, $one['name']) . ' at ' . $one['price']->jsonSerialize();
 	}
 
