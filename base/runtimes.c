@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/languages.h"
+
 #define INTERPRETED "the interpreter's own functions, not the script's"
 #define COMPILED    "the runtime's own functions and code without names, not the program's"
+#define ASK_WHY	    "keyhole why PID says whether the program's functions are shown"
+#define THREADS	    "compilers and collectors have threads of their own, "
 
 static const struct runtime_row rows[RUNTIME_COUNT] = {
 #define R(id, name, shown, symbol, other, help, files, functions) \
@@ -61,6 +65,18 @@ bool runtime_is_noted(uint64_t samples, uint64_t all)
 	return samples > 0 && samples >= least;
 }
 
+/* Returns what to do about a runtime's own functions. */
+static const char *note_help(uint32_t runtime)
+{
+	const struct runtime_row *row = runtime_row(runtime);
+
+	if (!language_of_runtime(runtime))
+		return row->help;
+	if (strcmp(row->shown, COMPILED) == 0)
+		return THREADS ASK_WHY;
+	return ASK_WHY;
+}
+
 void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, const char *object,
 		  double percent)
 {
@@ -71,7 +87,7 @@ void runtime_note(char ret_text[static RUNTIME_NOTE_BYTES], uint32_t runtime, co
 		return;
 	snprintf(ret_text, RUNTIME_NOTE_BYTES,
 		 RUNTIME_NOTE_START "%s, %.0f %% of samples: %s (%s: %s)", object, percent,
-		 row->shown, row->name, row->help);
+		 row->shown, row->name, note_help(runtime));
 }
 
 /* Returns the row that a note tells of behind its percentage. */

@@ -19,7 +19,8 @@ struct language;
 #define PROFILE_CPUS_MAX  2047u
 #define PROFILE_STACK_MAX 2400 /* locations */
 #define PROFILE_LINES_MAX 64   /* of a location: inlined functions and the function around them */
-#define PROFILE_UNKNOWN	  "[unknown]" /* stands for a name that is not known */
+#define PROFILE_UNKNOWN	  "[unknown]"	     /* stands for a name that is not known */
+#define PROFILE_CUT_LIST  "[cut: functions]" /* marks that an interpreted program's are missing */
 
 enum profile_kind {
 	KIND_NATIVE,

@@ -355,6 +355,12 @@ check-runtimes: $(EXECUTABLES)
 		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap $(BUILD)/results/runtimes/go.tap; \
 		exit $$r
 
+# Fetches servers and their libraries.
+.PHONY: check-services
+check-services: $(EXECUTABLES)
+	@$(RUN) services tests/services/run.sh; r=$$?; \
+		sed -n 's/^# |/ /p' $(BUILD)/results/services/run.tap; exit $$r
+
 # ---- fuzzers ----------------------------------------------------------------------------------
 
 fuzz_objects  = $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(1))
@@ -419,7 +425,7 @@ check-asan:
 
 # All suites with all that is in them; goes on after a failure. Root; the machine should have nothing
 # else to do. FUZZ_SECONDS for each fuzzer, SOAK_SECONDS for soak.
-ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-collector check-runtimes \
+ALL_CHECKS := $(CHECKS) check-asan check-privsep check-escape check-canary check-e2e check-collector check-runtimes check-services \
 	check-pmu check-package check-container check-systemd check-kernels check-hostile check-fuzz soak soak-agent evidence
 .PHONY: check-all
 check-all: check-builds

@@ -16,6 +16,7 @@
 #define KEYHOLE_BPF_WALK_FALLBACK_BPF_H
 
 #include "bpf/walk/address.bpf.h"
+#include "bpf/walk/found.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/stacked.bpf.h"
 
@@ -422,7 +423,7 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 		if (last < 2)
 			return last;
 		if (leaf_call == CALL_NONE || leaf_call == CALL_PUSHED)
-			return walk_end(walk, REASON_cut_no_rule);
+			return walk_leave_found();
 		return walk_leave_word(walk, sp, FRAME_GUESSED);
 	}
 	u64 guessed = walk_is_ambiguous(walk, bp, into) ? FRAME_GUESSED : 0;

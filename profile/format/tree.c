@@ -29,7 +29,7 @@ const struct tree_change_look tree_change_looks[TREE_CHANGES] = {
 #undef C
 };
 
-_Static_assert(sizeof(struct tree_frame) == 16, "a key has no padding");
+_Static_assert(sizeof(struct tree_frame) == 24, "a key has no padding");
 
 struct node_key {
 	uint32_t parent, frame;
@@ -46,7 +46,8 @@ struct builder {
 
 static uint32_t add_frame(struct tree *tree, const struct tree_frame *frame)
 {
-	if (frame->name == INTERN_FAILED || frame->object == INTERN_FAILED)
+	if (frame->name == INTERN_FAILED || frame->object == INTERN_FAILED ||
+	    frame->file == INTERN_FAILED)
 		return INTERN_FAILED;
 	return intern_add(tree->frames, frame, sizeof(*frame));
 }
@@ -55,6 +56,20 @@ static const enum tree_kind kinds[] = {
 	[KIND_NATIVE] = TREE_NATIVE, [KIND_KERNEL] = TREE_KERNEL, [KIND_ANON] = TREE_ANON,
 	[KIND_SCRIPT] = TREE_SCRIPT, [KIND_MARKER] = TREE_MARKER,
 };
+
+/* Tells functions of one name apart, which languages have that leave out names or classes. */
+static void add_begin(const struct builder *builder, const struct format_line *line,
+		      struct tree_frame *frame)
+{
+	const struct profile_function *function =
+		profile_function_get(builder->profile, line->function);
+
+	if (frame->kind != TREE_SCRIPT || !function)
+		return;
+	frame->file = format_intern_clean(builder->tree->texts,
+					  profile_string_get(builder->profile, function->file));
+	frame->line = format_first_line(function);
+}
 
 static uint32_t line_frame(void *context, const struct format_line *line)
 {
@@ -66,9 +81,11 @@ static uint32_t line_frame(void *context, const struct format_line *line)
 	char room[OFFSET_NAME_BYTES];
 
 	frame.name = format_intern_clean(texts, format_line_name(builder->profile, line, room));
-	if (!(builder->flags & TREE_DIFFERENCE))
+	if (!(builder->flags & TREE_DIFFERENCE)) {
 		frame.object = format_intern_clean(
 			texts, format_location_file(builder->profile, line->location));
+		add_begin(builder, line, &frame);
+	}
 	return add_frame(builder->tree, &frame);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Makes the call tree behind the pictures. Stacks that begin with the same frames, from the process
  * on, share their first nodes. Inlined functions are frames, too. Frames that look the same are
- * equal, so that a function called from two lines is one node. A node's self counts the samples
+ * equal, so that a function called from two lines is one node. Functions of a runtime's language
+ * look the same if they also begin at one place. A node's self counts the samples
  * that end in the node, and its total also counts the samples that end below the node. The root's
  * total counts all samples. In a difference, base_self and base_total are the self and total of the
  * older profile.
@@ -47,6 +48,9 @@ struct tree_frame {
 	uint32_t object;  /* text: path of its file; 0: none, or a difference */
 	uint32_t kind;	  /* enum tree_kind */
 	uint32_t inlined; /* 1: into the frame of the parent's node */
+	/* of a runtime's language, whose functions may share names; else 0, as in a difference */
+	uint32_t file; /* text: path of the source; 0: not known */
+	uint32_t line; /* at which the function begins; 0: not known */
 };
 
 struct tree_place {

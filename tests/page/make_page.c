@@ -229,6 +229,29 @@ static void build_large(struct profile *profile)
 	}
 }
 
+/* Two functions of JavaScript have one name, and "named" has one of its own. */
+static void build_nameless(struct profile *profile)
+{
+	static const char *const names[] = {"(anonymous)", "(anonymous)", "named"};
+	uint32_t script = add_object(profile, "[javascript]", KIND_SCRIPT);
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct profile_function function = {
+			.name = profile_string(profile, names[i]),
+			.system_name = profile_string(profile, names[i]),
+			.file = profile_string(profile, "/srv/app.js"),
+			.line = 10 + i,
+			.object = script,
+			.named = true};
+		uint32_t id = profile_location_add(profile, script, i);
+
+		profile_location_get(profile, id)->function =
+			profile_function_add(profile, &function);
+		profile_location_get(profile, id)->line = 20 + i;
+		add_sample(profile, 100, "node", &id, 1, 50 - 10 * i);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*build)(struct profile *profile);
@@ -237,6 +260,7 @@ static const struct {
 	{"small", build_small, false},		{"hostile", build_hostile, false},
 	{"lines", build_lines, false},		{"large", build_large, false},
 	{"difference", build_difference, true}, {"callers", build_callers, true},
+	{"nameless", build_nameless, false},
 };
 
 static int render(const struct profile *profile, const char *name, bool differs)

@@ -387,6 +387,15 @@ def test_the_table_is_sorted_and_finds(browser, folder):
     has(page.text('#found'), '60.0 %')
 
 
+def test_functions_of_one_name_have_their_places(browser, folder):
+    page = Page(browser, f'{folder}/nameless.html')
+    equal(page.texts('#rows td:last-child'),
+          ['(anonymous)app.js:20', '(anonymous)app.js:21', 'named'])
+    equal(page.texts('#rows tr td:nth-child(1)'), ['41.7 %', '33.3 %', '25.0 %'])
+    has(page.hover(0.1, 2), '(anonymous)', 'managed code', '/srv/app.js:20')
+    has(page.hover(0.6, 2), '(anonymous)', '/srv/app.js:21')
+
+
 def test_dark_as_the_system_says_and_as_one_wants(browser, folder):
     def background():
         return browser.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -553,7 +562,7 @@ def main():
     browser = reason = None
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for profile in ('small', 'hostile', 'lines', 'large'):
+        for profile in ('small', 'hostile', 'lines', 'large', 'nameless'):
             for form in ('html', 'svg', 'folded'):
                 make(profile, form, folder)
         for profile in ('difference', 'callers'):

@@ -293,6 +293,40 @@ static void test_publisher__rule_of_code_in_own_memory(void **state)
 	mappings_free(mappings);
 }
 
+/* HotSpot's code goes on behind its mapping, up to the next one. Other code does not. */
+static void test_publisher__code_that_grows(void **state)
+{
+	struct image_segment text = {
+		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
+	struct table table = {.runtime = 64};
+	struct runtime_setup setup = {.config.flags = RUNTIME_HEAPS};
+	struct object maker = {.state = OBJECT_READY,
+			       .segments = &text,
+			       .segment_count = 1,
+			       .table = &table,
+			       .setup = &setup},
+		      anonymous = {.state = OBJECT_READY, .anonymous = true};
+	struct mapping first = {.start = 0x500000, .end = 0x510000, .object = &anonymous};
+	struct mapping second = {.start = 0x540000, .end = 0x550000, .object = &anonymous};
+	struct mappings *mappings = make(1, &maker);
+
+	(void)state;
+	assert_int_equal(mappings_add(mappings, &first), 1);
+	assert_int_equal(mappings_add(mappings, &second), 1);
+	assert_int_equal(publisher_build(publisher, mappings, 1), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 0)->end, 0x104000);
+	assert_int_equal(entry(find(1, 1), 1)->end, 0x540000);
+	assert_int_equal(entry(find(1, 1), 2)->end, 0x650000);
+	setup.config.flags = RUNTIME_STACKED;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND), 1);
+	publisher_publish(publisher, 1, 1, mappings);
+	assert_int_equal(entry(find(1, 1), 1)->end, 0x510000);
+	publisher_release(publisher, mappings, NS_PER_SECOND);
+	mappings_free(mappings);
+}
+
 static void test_publisher__flags_follow_the_object(void **state)
 {
 	struct object object = {.state = OBJECT_PARSING};
@@ -524,6 +558,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__rule_of_code_in_own_memory, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_publisher__code_that_grows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__flags_follow_the_object, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_publisher__no_room_for_a_table_is_said, setup,

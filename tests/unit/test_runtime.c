@@ -463,9 +463,11 @@ static void test_runtime__notes_of_a_profile(void **state)
 		assert_int_equal(runtimes_note(&runtimes, profile), 0);
 	notes = profile_notes(profile, &count);
 	assert_int_equal(count, 2);
-	assert_string_equal(profile_string_get(profile, notes[0]),
-			    "runtime: python3.11, 70 % of samples: the interpreter's own "
-			    "functions, not the script's (CPython: py-spy names the script's)");
+	assert_string_equal(
+		profile_string_get(profile, notes[0]),
+		"runtime: python3.11, 70 % of samples: the interpreter's own "
+		"functions, not the script's (CPython: keyhole why PID says whether the "
+		"program's functions are shown)");
 	runtimes.samples = 10000;
 	assert_int_equal(runtimes_note(&runtimes, profile), 0);
 	profile_notes(profile, &count);

@@ -94,8 +94,8 @@ static void test_script_formats__texts(void **state)
 	assert_has(&format_otlp_json, "\"cpython\"");
 	assert_has(&format_otlp_json, "/srv/work.py");
 	assert_has(&format_speedscope, "/srv/work.py");
-	assert_has(&format_svg, "interpreted code");
-	assert_has(&format_html, "interpreted code");
+	assert_has(&format_svg, "managed code");
+	assert_has(&format_html, "managed code");
 }
 
 static void test_script_formats__pprof_comes_back(void **state)

@@ -108,6 +108,51 @@ static void test_tree__equal_names_are_one_node(void **state)
 	profile_free(profile);
 }
 
+/* A profile in which functions of JavaScript without a name begin at lines 1, 2 and 2. */
+static struct profile *build_nameless(void)
+{
+	static const uint32_t lines[] = {1, 2, 2};
+	struct profile *profile = profile_new();
+	struct profile_sample sample = {.process_name = profile_string(profile, "p"), .count = 1};
+	const struct profile_object object = {.name = profile_string(profile, "[javascript]"),
+					      .kind = KIND_SCRIPT};
+	const uint32_t script = profile_object_add(profile, &object);
+
+	for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const struct profile_function function = {
+			.name = profile_string(profile, "(anonymous)"),
+			.file = profile_string(profile, "a.js"),
+			.line = lines[i],
+			.object = script};
+		uint32_t id = profile_location_add(profile, script, i);
+
+		profile_location_get(profile, id)->function =
+			profile_function_add(profile, &function);
+		sample.stack = profile_stack_add(profile, &id, 1);
+		assert_int_equal(profile_sample_add(profile, &sample), 0);
+	}
+	return profile;
+}
+
+static void test_tree__functions_of_a_language_are_told_apart_by_place(void **state)
+{
+	struct profile *profile = build_nameless();
+	struct tree tree;
+
+	(void)state;
+	assert_int_equal(tree_build(&tree, profile, 0), 0);
+	assert_int_equal(tree.count, 4);
+	assert_int_equal(tree.nodes[2].self, 1);
+	assert_int_equal(tree.nodes[3].self, 2);
+	assert_int_equal(tree_frame(&tree, tree.nodes[3].frame)->line, 2);
+	tree_release(&tree);
+	/* another version of the script has them elsewhere */
+	assert_int_equal(tree_build(&tree, profile, TREE_DIFFERENCE), 0);
+	assert_int_equal(tree.count, 3);
+	tree_release(&tree);
+	profile_free(profile);
+}
+
 static void test_tree__siblings_of_one_size_are_in_order_of_their_names(void **state)
 {
 	struct profile *profile = profile_new();
@@ -382,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_tree__merges_from_the_process_on_the_hottest_first),
 		cmocka_unit_test(test_tree__has_threads_above_their_process),
 		cmocka_unit_test(test_tree__equal_names_are_one_node),
+		cmocka_unit_test(test_tree__functions_of_a_language_are_told_apart_by_place),
 		cmocka_unit_test(test_tree__siblings_of_one_size_are_in_order_of_their_names),
 		cmocka_unit_test(test_tree__inlined_functions_are_frames_with_the_hottest_line),
 		cmocka_unit_test(test_tree__a_difference_has_both_counts),

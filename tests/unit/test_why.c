@@ -325,6 +325,36 @@ static void test_why__unverified_frames(void **state)
 	profile_free(profile);
 }
 
+static void test_why__samples_that_lack_functions(void **state)
+{
+	struct profile *profile = profile_new();
+	const struct profile_function missing = {.name = profile_string(profile, PROFILE_CUT_LIST)};
+	struct source source = {.rules = RULES_EH_FRAME,
+				.names = NAMES_SYMTAB,
+				.lines = LINES_DWARF,
+				.runtime = RUNTIME_HOTSPOT,
+				.version = 0x15000000,
+				.is_described = true,
+				.mappings = 1};
+	struct sources sources = {
+		.pid = 7, .listed = true, .grant = GRANT_GIVEN, .items = &source, .count = 1};
+	uint32_t stack[2];
+	char *text;
+
+	(void)state;
+	source.object = add_object(profile, "/usr/lib/libjvm.so", "0123456789abcdef", KIND_NATIVE);
+	stack[1] = add_frame(profile, source.object, 1, true);
+	add_sample(profile, 7, REASON_end_root, 90, &stack[1], 1);
+	stack[0] = profile_location_add(profile, add_object(profile, "[marker]", NULL, KIND_MARKER),
+					1);
+	profile_location_get(profile, stack[0])->function = profile_function_add(profile, &missing);
+	add_sample(profile, 7, REASON_end_root, 10, stack, 2);
+	text = render(profile, &sources);
+	assert_non_null(strstr(text, "10 samples lack some ([cut: functions])"));
+	free(text);
+	profile_free(profile);
+}
+
 #define NO_RULE "cut_no_rule: no unwind rule and no usable frame pointer\n"
 
 static void test_why__advice_on_rules(void **state)
@@ -555,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_why__without_samples),
 		cmocka_unit_test(test_why__a_kernel_thread),
 		cmocka_unit_test(test_why__unverified_frames),
+		cmocka_unit_test(test_why__samples_that_lack_functions),
 		cmocka_unit_test(test_why__advice_on_rules),
 		cmocka_unit_test(test_why__advice_on_cpu_time),
 		cmocka_unit_test(test_why__advice_on_names_and_lines),

@@ -15,6 +15,7 @@
 #include "worker/runtime/runtime.h"
 
 #define BLOCK_BYTES_PER_SECOND (4u << 20) /* of one process; twice as much waits out its grace */
+#define CODE_GROWTH	       (1u << 20) /* HotSpot adds 64 KiB or some more at a time */
 
 _Static_assert(MAPPINGS_MAX <= BLOCK_MAPPINGS_MAX, "all mappings of a process fit a block");
 
@@ -113,6 +114,7 @@ struct makers {
 	u64 own_rule, own_framed_rule; /* of the code in other memory */
 	bool may_come;		       /* a rule, of an object that is not ready */
 	bool own_may_come;	       /* the same, of one that is named as such a runtime */
+	bool grows;		       /* memory with code: HotSpot reserves room behind it */
 };
 
 /* Returns whether an object that is not ready may have a rule for code in memory of one process. */
@@ -145,17 +147,36 @@ static void find_makers(const struct mappings *mappings, struct makers *ret_make
 			ret_makers->own_framed_rule = object->setup->own_framed_rule;
 		}
 		if (object->setup->config.flags & (RUNTIME_STACKED | RUNTIME_HEAPS) &&
-		    !ret_makers->entry.runtime)
+		    !ret_makers->entry.runtime) {
 			publisher_entry(mapping, &ret_makers->entry);
+			ret_makers->grows = object->setup->config.flags & RUNTIME_HEAPS;
+		}
 	}
 }
 
+/*
+ * Returns where code of an anonymous mapping ends for the walk. HotSpot uses new code at once, and
+ * the event about its memory takes some milliseconds. The walk asks the kernel for what is code.
+ */
+static uint64_t code_end(const struct mappings *mappings, size_t index)
+{
+	uint64_t end = mappings->open[index].end + CODE_GROWTH;
+
+	if (index + 1 < mappings->open_count && mappings->open[index + 1].start < end)
+		return mappings->open[index + 1].start;
+	return end;
+}
+
 /* Tells what is known of the code of an anonymous mapping. */
-static void set_maker(const struct mapping *mapping, const struct makers *makers,
+static void set_maker(const struct mappings *mappings, size_t index, const struct makers *makers,
 		      struct mapping_entry *entry)
 {
+	const struct mapping *mapping = &mappings->open[index];
+
 	if (!mapping->object || !mapping->object->anonymous)
 		return;
+	if (makers->grows)
+		entry->end = code_end(mappings, index);
 	entry->runtime = makers->entry.runtime;
 	entry->bias = makers->entry.bias;
 	entry->rule = makers->rule;
@@ -240,7 +261,7 @@ static void fill(struct mappings *mappings, u32 *words)
 		uint64_t start = mappings->open[i].start;
 
 		publisher_entry(&mappings->open[i], &entry);
-		set_maker(&mappings->open[i], &makers, &entry);
+		set_maker(mappings, i, &makers, &entry);
 		memcpy(words + 2 * i, &start, sizeof(start));
 		memcpy(words + entries + i * (sizeof(entry) / sizeof(u32)), &entry, sizeof(entry));
 		mappings->open[i].flags = publisher_flags(mappings->open[i].object);

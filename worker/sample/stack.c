@@ -478,7 +478,7 @@ static void push_list_cut(struct stack *stack, struct scripts *scripts)
 {
 	if (!scripts->is_cut || !runtime_words_end(&scripts->words))
 		return;
-	push_marker(stack, &stack->list_cut, "[cut: functions]");
+	push_marker(stack, &stack->list_cut, PROFILE_CUT_LIST);
 	scripts->is_cut = false;
 }
 

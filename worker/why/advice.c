@@ -277,8 +277,9 @@ static void advise_made(const struct findings *findings,
 	if (list(findings, ANONYMOUS, 0, names) == 0 || is_made_shown(findings))
 		return;
 	snprintf(text, sizeof(text),
-		 "%s: code made at run time (a JIT compiler's): frame pointers are followed; names "
-		 "come from /tmp/perf-PID.map, which %s",
+		 "%s: code made at run time (a JIT compiler's, as PCRE's): frame pointers are "
+		 "followed, or else a word of the frame, by a guess; names come from "
+		 "/tmp/perf-PID.map, which %s",
 		 names, explain_map(findings->sources));
 	add(context, text);
 }
@@ -322,14 +323,23 @@ static void explain_grant(const struct sources *sources, const char *name, char 
 			 strerror(-sources->grant_error));
 }
 
-/* Writes how many frames have no name, as their code is not what the layout says; or nothing. */
-static void explain_unverified(const struct sources *sources, char *ret_text, size_t size)
+/*
+ * Writes how many frames have no name, as their code is not what the layout says, or else how many
+ * samples lack functions; or nothing.
+ */
+static void explain_missing(const struct findings *findings, char *ret_text, size_t size)
 {
 	ret_text[0] = '\0';
-	if (sources->unverified > 0)
+	if (findings->sources->unverified > 0)
 		snprintf(ret_text, size,
 			 ", but %" PRIu64 " frames are unverified: no objects of its types",
-			 sources->unverified);
+			 findings->sources->unverified);
+	else if (findings->listless > 0)
+		snprintf(ret_text, size,
+			 ", but %" PRIu64
+			 " samples lack some ([cut: functions]): a walk has little "
+			 "time",
+			 findings->listless);
 }
 
 /* Returns what is not known of code that a compiler has made of several functions, or nothing. */
@@ -341,22 +351,29 @@ static const char *explain_traces(const struct source *source)
 	       "build does not say where its snapshots begin";
 }
 
+/* Returns the name of what has the version. */
+static const char *versioned_name(const struct source *source)
+{
+	if (source->runtime == RUNTIME_NODE)
+		return "Node.js, whose V8 is";
+	return runtime_row(source->runtime)->name;
+}
+
 /* Says whether the program's functions are shown, and if not, why. */
 static void explain_script(const struct findings *findings, const struct finding *finding,
 			   const char *name, char *ret_text)
 {
 	const struct source *source = finding->source;
-	const struct runtime_row *row = runtime_row(source->runtime);
 	const char *layout = "known here";
 	char version[LIST_BYTES], why[LIST_BYTES];
 
 	if (source->is_described)
 		layout = "its own";
-	snprintf(version, sizeof(version), "%s %u.%u.%u, layout %s", row->name,
+	snprintf(version, sizeof(version), "%s %u.%u.%u, layout %s", versioned_name(source),
 		 source->version >> 24, source->version >> 16 & 0xff, source->version >> 8 & 0xff,
 		 layout);
 	if (findings->sources->grant == GRANT_GIVEN) {
-		explain_unverified(findings->sources, why, sizeof(why));
+		explain_missing(findings, why, sizeof(why));
 		snprintf(ret_text, ADVICE_BYTES, "%s: %s: the program's functions are shown%s%s",
 			 name, version, explain_traces(source), why);
 		return;

@@ -57,6 +57,16 @@ static bool is_user_frame(const struct profile *profile, uint32_t location)
 	return object->kind == KIND_NATIVE || object->kind == KIND_ANON;
 }
 
+/* Returns whether a frame marks that functions of the interpreted program are missing. */
+static bool is_list_cut(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = profile_location_get(profile, location);
+	const struct profile_function *function = profile_function_get(profile, at->function);
+
+	return profile_object_get(profile, at->object)->kind == KIND_MARKER && function &&
+	       strcmp(profile_string_get(profile, function->name), PROFILE_CUT_LIST) == 0;
+}
+
 static bool is_named(const struct profile *profile, uint32_t location)
 {
 	const struct profile_function *function =
@@ -102,6 +112,8 @@ static void count_frames(struct findings *findings, const struct profile_sample 
 	for (size_t i = 0; i < depth; i++) {
 		uint32_t object = profile_location_get(profile, locations[i])->object;
 
+		if (is_list_cut(profile, locations[i]))
+			findings->listless += sample->count;
 		if (!is_user_frame(profile, locations[i]))
 			continue;
 		if (last == 0)

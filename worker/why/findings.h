@@ -29,6 +29,7 @@ struct findings {
 	const struct sources *sources;
 	uint64_t samples, guessed, cut; /* of the process */
 	uint64_t others;		/* of its children */
+	uint64_t listless;		/* that lack functions of the interpreted program */
 	uint64_t reason[SUMMARY_REASONS];
 	struct finding *items; /* owned; the object in which most walks ended comes first */
 	size_t count;

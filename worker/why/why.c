@@ -357,7 +357,8 @@ static void render(struct page *page, const struct profile_times *times)
 	else
 		add_nothing(page);
 	if (page->left_out > 0) {
-		snprintf(line, sizeof(line), "and %u more things to do", page->left_out);
+		snprintf(line, sizeof(line), "and %u more %s to do", page->left_out,
+			 page->left_out == 1 ? "thing" : "things");
 		add_line(page, line);
 	}
 }

@@ -343,10 +343,15 @@ class Page {
 	}
 
 	#row(frame) {
-		const { name, object, kind } = this.profile.frames[frame];
+		const { name, object, file, line, kind } = this.profile.frames[frame];
 		const swatch = make('span', '', 'swatch');
+		const place = line ? `${file}:${line}` : file;
+		const parts = [swatch, make('span', name)];
+
+		if (this.profile.sharesName(frame))
+			parts.push(make('small', place.slice(place.lastIndexOf('/') + 1)));
 		const row = make('tr', [this.#cell('self', frame), this.#cell('total', frame),
-			make('td', [swatch, make('span', name)])]);
+			make('td', parts)]);
 		const choose = () => {
 			const exact = `^${escapeExpression(name)}$`;
 
@@ -354,7 +359,7 @@ class Page {
 		};
 
 		swatch.style.background = this.graph.colourOf({ kind, shade: 0 });
-		row.title = `${name}\n${object}`;
+		row.title = [name, object, place].filter(Boolean).join('\n');
 		row.tabIndex = 0;
 		row.addEventListener('click', choose);
 		row.addEventListener('keydown', (event) => event.key === 'Enter' && choose());

@@ -10,6 +10,8 @@ const NODES_EXPECTED = 1 << 22; /* at most */
 
 /* The profile of the page's data. */
 class Profile {
+	#sharing = null; /* names: how many functions of a runtime's language have each */
+
 	constructor(data) {
 		const { frames, nodes, strings } = data;
 
@@ -68,6 +70,23 @@ class Profile {
 
 	isFunction(frame) {
 		return this.frames[frame].kind?.isFunction === 1;
+	}
+
+	/* Returns whether several functions of a runtime's language have the frame's name. */
+	sharesName(frame) {
+		const { name, kind } = this.frames[frame];
+
+		this.#sharing ??= this.#countNames();
+		return kind?.name === 'SCRIPT' && this.#sharing.get(name) > 1;
+	}
+
+	#countNames() {
+		const counts = new Map();
+
+		for (const { name, kind, inlined } of this.frames)
+			if (kind?.name === 'SCRIPT' && !inlined)
+				counts.set(name, (counts.get(name) ?? 0) + 1);
+		return counts;
 	}
 }
 
