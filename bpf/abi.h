@@ -757,6 +757,7 @@ struct runtime_v8 {
 	u16 bytecode_positions, bytecode_data; /* offsets in code of the interpreter */
 	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
 	u16 array_length, array_data;	       /* in an array of bytes */
+	u16 scope_receiver; /* flag: a scope has a further word where `this` has a place */
 };
 #define V8_START_WITHIN 0x8000u
 /*

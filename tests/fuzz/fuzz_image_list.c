@@ -9,7 +9,9 @@
 /* For a control frame, which may be none of a function; for telling of a function */
 #define READS_CONTROL 80u
 #define READS_TELLING 64u
-#define NAMED_MAX     128u
+/* For a frame of the stack, and for a step that looks for its function */
+#define READS_CODE 256u
+#define NAMED_MAX  128u
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -28,16 +30,23 @@ static u64 most_reads(void)
 	if (memory_image_is_ruby(&image))
 		return (RECORD_FRAMES_MAX + 1ull) * RUNTIME_FRAMES_STEP * READS_CONTROL +
 		       MEMORY_IMAGE_FRAMES_MAX * READS_TELLING;
+	if (memory_image_has_code(&image))
+		return (RECORD_FRAMES_MAX + 1ull) * (RUNTIME_FRAMES_STEP + 1) * READS_CODE;
 	return RECORD_RUNTIME_WORDS_MAX / 2 * READS_FRAME + READS_MORE;
 }
 
 static void name_all(struct functions *functions)
 {
+	static struct image_frames found;
 	struct runtime_words words;
 	struct runtime_frame frame;
 	struct function function;
 	u32 line, count = 0;
 
+	if (memory_image_has_code(&image)) {
+		image_name_all(&image, functions, host.walk.list.words, &found);
+		return;
+	}
 	assert(runtime_words_init(&words, host.word, host.walk.list.words));
 	while (!runtime_words_end(&words))
 		while (runtime_words_next(&words, &frame) && count++ < NAMED_MAX)
