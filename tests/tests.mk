@@ -354,7 +354,8 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 # Fetches interpreters. RUNTIMES_ALSO: further ones of this machine.
 .PHONY: check-runtimes
 check-runtimes: $(EXECUTABLES) reads-build
-	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/reads.py tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
+	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/reads.py \
+		tests/runtimes/compiled.py tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
 		tests/runtimes/luajit_layout.sh tests/runtimes/php_layout.sh \
 		tests/runtimes/ruby_layout.sh tests/runtimes/perl_layout.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap; exit $$r
