@@ -712,7 +712,8 @@ struct runtime_hotspot {
 		file_in_class; /* file_in_class 1: an offset in the class, not in the pool */
 	u16 bytecode_below; /* a frame of the interpreter has its place so far below the pointer */
 	u8 excluded;	    /* of the values of a byte in `scopes`: 1 from JDK 20 on */
-	u8 pad[3];
+	u8 has_pieces; /* 1: functions of virtual threads may lie in the heap (JDK 21 and later) */
+	u8 pad[2];
 };
 #define HOTSPOT_PLACE_BYTES \
 	16u /* of an element of `places`: u32 offset in the code, u32 in `scopes` */

@@ -8,6 +8,7 @@
 
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/hotspot_blob.bpf.h"
+#include "bpf/walk/hotspot_chunk.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -250,7 +251,7 @@ GLOBAL int hotspot_rule(void)
 	struct hotspot *hotspot = &walk->hotspot;
 	u64 inside = walk->address - !walk->exact;
 
-	hotspot->is_interpreted = 0;
+	hotspot->is_interpreted = hotspot->has_jumped = 0;
 	if (table_find_mapping(inside) || !walk->mapping_runtime || !hotspot_is_there())
 		return 0;
 	if (inside - hotspot->code < hotspot->code_bytes) {
@@ -266,9 +267,11 @@ GLOBAL int hotspot_rule(void)
 	if (!hotspot_blob_rule(inside))
 		return 0;
 	if (hotspot_is_barrier(walk)) {
+		hotspot->has_jumped = hotspot_begin_chunks();
 		walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
-			RUNTIME_CODE_ELSEWHERE | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
-		return hotspot_entry_rule();
+			(hotspot->barrier ? HOTSPOT_NOBODY : RUNTIME_CODE_ELSEWHERE) |
+			(u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+		return hotspot->has_jumped || hotspot_entry_rule();
 	}
 	if (hotspot->kind != HOTSPOT_COMPILED)
 		return hotspot_stub_rule() || (!walk->exact && hotspot_entry_rule());
@@ -278,19 +281,14 @@ GLOBAL int hotspot_rule(void)
 }
 
 /*
- * Ends the way out of a frame of HotSpot's, whose frame pointer was bp. Takes the function of a
- * frame of the interpreter. The caller's stack pointer is in the frame, and the window has all of
- * it.
+ * Takes the function of a frame of the interpreter, whose frame pointer was bp. The caller's stack
+ * pointer is in the frame, and the window has all of it.
  */
-GLOBAL int hotspot_leave(u64 bp)
+GLOBAL int hotspot_take_interpreted(u64 bp)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
-		return 0;
-	/* the interpreter pushes return addresses that no call is before */
-	walk->chained = 1;
-	if (!walk->hotspot.is_interpreted)
 		return 0;
 	const struct runtime_hotspot *config = &walk->list.config.hotspot;
 	u64 failed = 0, sp = walk->reg[REG_RSP];
@@ -302,9 +300,31 @@ GLOBAL int hotspot_leave(u64 bp)
 		return 0;
 	if (runtime_is_address(method))
 		hotspot_note(walk, method, HOTSPOT_PLACE_INTERPRETED | (place & MARK_ADDRESS));
+	/* in the heap that is a number of words */
+	if (walk->hotspot.piece_end)
+		sender = bp + sender * 8;
 	if (!(sender & 7) && sender - sp < WALK_REACH)
 		walk->reg[REG_RSP] = sender;
 	return 0;
+}
+
+/* Ends the way out of a frame of HotSpot's, whose frame pointer was bp. */
+GLOBAL int hotspot_leave(u64 bp)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	u64 link = walk->reg[REG_RSP] - CHUNK_LINK;
+
+	/* the interpreter pushes return addresses that no call is before */
+	walk->chained = 1;
+	if (walk->hotspot.is_interpreted)
+		hotspot_take_interpreted(bp);
+	if (!walk->hotspot.piece_end)
+		return 0;
+	walk->reg[REG_RBP] = hotspot_link(link, walk->reg[REG_RBP]);
+	return hotspot_leave_chunk();
 }
 
 #endif

@@ -389,9 +389,10 @@ if command -v javac >/dev/null; then
 		have "java$version of sid, second compiler" "$tree" Calls.java "$java -XX:-TieredCompilation"
 		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
 		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
-	done
-	for collector in Serial Parallel G1 Z Shenandoah; do
-		have "java26 of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+		case $version in 17 | 25 | 26) ;; *) continue ;; esac
+		for collector in Serial Parallel G1 Z Shenandoah; do
+			have "java$version of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+		done
 	done
 else
 	without 'java' 'javac is not installed'
