@@ -16,7 +16,8 @@
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
-#define ENTRY_CONTINUATION 16u /* in the frame that entered the virtual thread */
+#define ENTRY_BYTES	   64u /* below the frame pointer of the frame that entered the thread */
+#define ENTRY_CONTINUATION 16u /* in these */
 #define CHUNK_PC	   16u
 #define CHUNK_TOP	   24u /* two u32: first and last word of the frames */
 #define CHUNK_PARENT	   40u
@@ -96,12 +97,8 @@ GLOBAL int hotspot_enter_chunk(u64 piece)
 }
 
 /* Returns the innermost piece of a continuation, as one kind of pointers has it, or 0. */
-GLOBAL u64 hotspot_find_chunk(u64 continuation, u32 kind)
+INLINE u64 hotspot_find_chunk(struct walk *walk, u64 continuation, u32 kind)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || kind >= CHUNK_KINDS)
-		return 0;
 	const struct hotspot_pointers *pointers = &hotspot_pointers[kind];
 	u64 piece;
 
@@ -113,29 +110,38 @@ GLOBAL u64 hotspot_find_chunk(u64 continuation, u32 kind)
 	return piece;
 }
 
+/* What the frame that entered a virtual thread leads to. */
+enum hotspot_entered {
+	ENTERED_NOTHING, /* it is no such frame, or the walk was there before */
+	ENTERED_THREAD,	 /* a thread without frames in the heap */
+	ENTERED_PIECE
+};
+
 /*
- * Goes on with the frames in the heap, once in a walk. The walk is at the barrier. Returns whether
- * there are any.
+ * Goes on with the frames in the heap, once in a walk. sp: of the frame that entered the virtual
+ * thread. Returns enum hotspot_entered.
  */
-GLOBAL int hotspot_begin_chunks(void)
+GLOBAL int hotspot_begin_chunks(u64 sp)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk || !walk->list.config.hotspot.has_pieces || walk->hotspot.barrier)
-		return 0;
+		return ENTERED_NOTHING;
 	struct hotspot *hotspot = &walk->hotspot;
-	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], barrier = walk->address, piece = 0;
+	u64 bp = walk->reg[REG_RBP], barrier = walk->address, piece = 0;
 	u64 continuation = hotspot_pointer(walk, sp + ENTRY_CONTINUATION);
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < CHUNK_KINDS && continuation && !piece; i++)
-		piece = hotspot_find_chunk(continuation, i);
-	if (!piece || !hotspot_enter_chunk(piece))
-		return 0;
+		piece = hotspot_find_chunk(walk, continuation, i);
+	if (!piece)
+		return ENTERED_NOTHING;
+	if (!hotspot_enter_chunk(piece))
+		return ENTERED_THREAD;
 	hotspot->barrier = barrier;
 	hotspot->entry_sp = sp;
 	hotspot->entry_bp = bp;
-	return 1;
+	return ENTERED_PIECE;
 }
 
 /* Leaves a piece at its end: to the next one, or back to the barrier. */

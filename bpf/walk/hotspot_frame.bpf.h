@@ -152,17 +152,6 @@ GLOBAL int hotspot_entry_rule(void)
 }
 
 /*
- * Returns whether the walk is at a barrier, whose address no call has left on the stack. Functions
- * of a virtual thread may lie in the heap. The outermost one on the stack then returns to the
- * barrier, which brings further ones.
- */
-INLINE int hotspot_is_barrier(struct walk *walk)
-{
-	return walk->hotspot.kind == HOTSPOT_STUBS && !walk->exact &&
-	       !walk_read_code(walk->address - 8) && !walk_is_call(walk->code);
-}
-
-/*
  * Finds the rule of a frame of code by hand. walk->rule is that of a whole frame of the blob, or
  * RULE_RETURNS where no size of frames is known. Returns whether there is a rule.
  */
@@ -241,6 +230,34 @@ GLOBAL int hotspot_blob_rule(u64 inside)
 	return 1;
 }
 
+/*
+ * Finds the rule of code by hand that brings functions of a virtual thread back from the heap. The
+ * outermost function on the stack returns to such code, whose address no call has left there: the
+ * barrier. Or the code has called HotSpot, and has its frame pointer from the frame that entered
+ * the virtual thread. Returns whether there is a rule, or the walk goes on in the heap.
+ */
+INLINE int hotspot_thread_rule(struct walk *walk)
+{
+	if (walk->exact || walk_read_code(walk->address - 8))
+		return 0;
+	struct hotspot *hotspot = &walk->hotspot;
+	u64 noted = RUNTIME_CODE_ELSEWHERE, sp = walk->reg[REG_RSP];
+	int is_barrier = !walk_is_call(walk->code), entered;
+
+	if (!is_barrier)
+		sp = walk->reg[REG_RBP] - ENTRY_BYTES;
+	entered = hotspot_begin_chunks(sp);
+	hotspot->has_jumped = entered == ENTERED_PIECE;
+	if (hotspot->barrier == walk->address || hotspot->has_jumped)
+		noted = HOTSPOT_NOBODY;
+	else if (!is_barrier && entered == ENTERED_NOTHING)
+		return 0;
+	walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
+		noted | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+	walk->rule = RULE_INTERPRETED;
+	return hotspot->has_jumped || !is_barrier || hotspot_entry_rule();
+}
+
 /* Finds the rule of a frame in code that HotSpot made. Returns whether there is one. */
 GLOBAL int hotspot_rule(void)
 {
@@ -266,13 +283,8 @@ GLOBAL int hotspot_rule(void)
 	}
 	if (!hotspot_blob_rule(inside))
 		return 0;
-	if (hotspot_is_barrier(walk)) {
-		hotspot->has_jumped = hotspot_begin_chunks();
-		walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
-			(hotspot->barrier ? HOTSPOT_NOBODY : RUNTIME_CODE_ELSEWHERE) |
-			(u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
-		return hotspot->has_jumped || hotspot_entry_rule();
-	}
+	if (hotspot->kind == HOTSPOT_STUBS && hotspot_thread_rule(walk))
+		return 1;
 	if (hotspot->kind != HOTSPOT_COMPILED)
 		return hotspot_stub_rule() || (!walk->exact && hotspot_entry_rule());
 	if (walk->exact)
