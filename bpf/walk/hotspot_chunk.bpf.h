@@ -110,7 +110,7 @@ INLINE u64 hotspot_find_chunk(struct walk *walk, u64 continuation, u32 kind)
 	return piece;
 }
 
-/* What the frame that entered a virtual thread leads to. */
+/* The frame that entered a virtual thread leads to: */
 enum hotspot_entered {
 	ENTERED_NOTHING, /* it is no such frame, or the walk was there before */
 	ENTERED_THREAD,	 /* a thread without frames in the heap */

@@ -53,7 +53,7 @@ enum walk_register {
 #define WALK_SLOTS_BYTES  128u	       /* a rule's save slots lie in [CFA - 128, CFA) */
 #define WALK_REACH	  (8ull << 20) /* bytes above the stack pointer that a frame may span */
 #define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
-#define WALK_SWITCHES	  8u   /* frames that may lower the stack pointer: of signals, of Go */
+#define WALK_SWITCHES	  8u   /* that may lower the stack pointer: of signals, of Go, pieces */
 #define WALK_ADDRESS_END  (1ull << 47)
 
 /*

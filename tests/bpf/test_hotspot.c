@@ -575,6 +575,30 @@ static void test_hotspot__pieces(void **state)
 	}
 }
 
+/* Code by hand has called HotSpot, which brings functions back, or has brought all of them. */
+static void test_hotspot__thaws(void **state)
+{
+	const struct pointers *how = &pointers[1];
+	const u64 entry = SP + 0x100, stub = CALLED(6);
+
+	put_virtual_thread(how);
+	put_frames(how, 0);
+	scene.pc = FUNCTION(0) + 8;
+	scene.rule[0] = RULE(SP, 0, 0, 16);
+	scene.reg[REG_RBP] = entry + 64;
+	WORD(SP + 8) = stub;
+	WORD(entry + 16) = LOW + CONTINUATION;
+	WORD(entry + 72) = CALLED(5);
+	put_compiled(entry + 80);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(scene.pc), stub, IN_PIECE, stub, BEHIND_ALL);
+	put_piece(how, 0, 32, 32);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(scene.pc), stub, BEHIND_ALL);
+	assert_int_equal(host.word[0], FRAME(RUNTIME_CODE_ELSEWHERE));
+	(void)state;
+}
+
 /* An empty piece, one with frames, and one whose frames are of the interpreter down to its end. */
 static void test_hotspot__parents(void **state)
 {
@@ -694,11 +718,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_hotspot__##name, setup, scene_teardown)
-		TEST(frames),	      TEST(leaves),	     TEST(inlined),
-		TEST(entries),	      TEST(numbers),	     TEST(scopes_that_lead_nowhere),
-		TEST(stubs),	      TEST(virtual_threads), TEST(without_a_grant),
-		TEST(pieces),	      TEST(parents),	     TEST(no_pieces),
-		TEST(fields_outside), TEST(damaged_heaps),
+		TEST(frames),	 TEST(leaves),		TEST(inlined),
+		TEST(entries),	 TEST(numbers),		TEST(scopes_that_lead_nowhere),
+		TEST(stubs),	 TEST(virtual_threads), TEST(without_a_grant),
+		TEST(pieces),	 TEST(thaws),		TEST(parents),
+		TEST(no_pieces), TEST(fields_outside),	TEST(damaged_heaps),
 #undef TEST
 	};
 
