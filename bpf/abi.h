@@ -718,7 +718,8 @@ struct runtime_hotspot {
 		file_in_class; /* file_in_class 1: an offset in the class, not in the pool */
 	u16 bytecode_below; /* a frame of the interpreter has its place so far below the pointer */
 	u8 excluded;	    /* of the values of a byte in `scopes`: 1 from JDK 20 on */
-	u8 pad[3];
+	u8 has_pieces; /* 1: functions of virtual threads may lie in the heap (JDK 21 and later) */
+	u8 pad[2];
 };
 #define HOTSPOT_PLACE_BYTES \
 	16u /* of an element of `places`: u32 offset in the code, u32 in `scopes` */
@@ -763,6 +764,7 @@ struct runtime_v8 {
 	u16 bytecode_positions, bytecode_data; /* offsets in code of the interpreter */
 	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
 	u16 array_length, array_data;	       /* in an array of bytes */
+	u16 scope_receiver; /* flag: a scope has a further word where `this` has a place */
 };
 #define V8_START_WITHIN 0x8000u
 /*

@@ -149,6 +149,11 @@ $(DURATIONS): all
 	+@$(call variant,$@,OBSERVER=tests/bench/duration.bpf.h \
 		BPF_OBJECT=$(if $(filter %-for,$@),for,loop) recording)
 
+# How much of a process's memory is read (tests/runtimes/reads.py).
+.PHONY: reads-build
+reads-build: all
+	+@$(call variant,reads,OBSERVER=tests/bench/reads.bpf.h recording)
+
 # e2e/losses.cases uses a variant for each file of limits.
 TINIES := $(patsubst tests/e2e/%.h,%,$(wildcard tests/e2e/tiny/*.h))
 .PHONY: tiny-builds $(TINIES)
@@ -348,8 +353,9 @@ check-canary: $(EXECUTABLES) $(CANARY_PROGRAMS) leaky-build thrifty-build
 
 # Fetches interpreters. RUNTIMES_ALSO: further ones of this machine.
 .PHONY: check-runtimes
-check-runtimes: $(EXECUTABLES)
-	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
+check-runtimes: $(EXECUTABLES) reads-build
+	@$(RUN) runtimes tests/runtimes/run.sh tests/runtimes/reads.py \
+		tests/runtimes/compiled.py tests/runtimes/layouts.sh tests/runtimes/lua_layout.sh \
 		tests/runtimes/luajit_layout.sh tests/runtimes/php_layout.sh \
 		tests/runtimes/ruby_layout.sh tests/runtimes/perl_layout.sh tests/runtimes/go.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/runtimes/run.tap $(BUILD)/results/runtimes/go.tap; \
@@ -405,7 +411,7 @@ fuzz-corpus:
 
 # Compiles all that the suites use, before the first of them begins.
 .PHONY: check-builds go-tools
-check-builds: all test-programs workloads capture-build duration-build tiny-builds leaky-build \
+check-builds: all test-programs workloads capture-build duration-build reads-build tiny-builds leaky-build \
 	kernel-builds sabotage other-version $(BUILD)/page/make_page $(DWARF) dwarf/few $(DOOMED) \
 	$(DELIVER) $(DELIVER_CONFINED) \
 	$(ESCAPE)/prisoner $(ESCAPE_PROGRAMS) $(CANARY_PROGRAMS) go-tools

@@ -8,6 +8,7 @@
 
 #include "bpf/walk/address.bpf.h"
 #include "bpf/walk/hotspot_blob.bpf.h"
+#include "bpf/walk/hotspot_chunk.bpf.h"
 #include "bpf/walk/list.bpf.h"
 #include "bpf/walk/memory.bpf.h"
 #include "bpf/walk/table.bpf.h"
@@ -151,17 +152,6 @@ GLOBAL int hotspot_entry_rule(void)
 }
 
 /*
- * Returns whether the walk is at a barrier, whose address no call has left on the stack. Functions
- * of a virtual thread may lie in the heap. The outermost one on the stack then returns to the
- * barrier, which brings further ones.
- */
-INLINE int hotspot_is_barrier(struct walk *walk)
-{
-	return walk->hotspot.kind == HOTSPOT_STUBS && !walk->exact &&
-	       !walk_read_code(walk->address - 8) && !walk_is_call(walk->code);
-}
-
-/*
  * Finds the rule of a frame of code by hand. walk->rule is that of a whole frame of the blob, or
  * RULE_RETURNS where no size of frames is known. Returns whether there is a rule.
  */
@@ -240,6 +230,34 @@ GLOBAL int hotspot_blob_rule(u64 inside)
 	return 1;
 }
 
+/*
+ * Finds the rule of code by hand that brings functions of a virtual thread back from the heap. The
+ * outermost function on the stack returns to such code, whose address no call has left there: the
+ * barrier. Or the code has called HotSpot, and has its frame pointer from the frame that entered
+ * the virtual thread. Returns whether there is a rule, or the walk goes on in the heap.
+ */
+INLINE int hotspot_thread_rule(struct walk *walk)
+{
+	if (walk->exact || walk_read_code(walk->address - 8))
+		return 0;
+	struct hotspot *hotspot = &walk->hotspot;
+	u64 noted = RUNTIME_CODE_ELSEWHERE, sp = walk->reg[REG_RSP];
+	int is_barrier = !walk_is_call(walk->code), entered;
+
+	if (!is_barrier)
+		sp = walk->reg[REG_RBP] - ENTRY_BYTES;
+	entered = hotspot_begin_chunks(sp);
+	hotspot->has_jumped = entered == ENTERED_PIECE;
+	if (hotspot->barrier == walk->address || hotspot->has_jumped)
+		noted = HOTSPOT_NOBODY;
+	else if (!is_barrier && entered == ENTERED_NOTHING)
+		return 0;
+	walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
+		noted | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+	walk->rule = RULE_INTERPRETED;
+	return hotspot->has_jumped || !is_barrier || hotspot_entry_rule();
+}
+
 /* Finds the rule of a frame in code that HotSpot made. Returns whether there is one. */
 GLOBAL int hotspot_rule(void)
 {
@@ -250,7 +268,7 @@ GLOBAL int hotspot_rule(void)
 	struct hotspot *hotspot = &walk->hotspot;
 	u64 inside = walk->address - !walk->exact;
 
-	hotspot->is_interpreted = 0;
+	hotspot->is_interpreted = hotspot->has_jumped = 0;
 	if (hotspot->is_known == HOTSPOT_NONE || !walk_is_mapped(walk, inside) ||
 	    !walk->mapping_runtime || !hotspot_is_there())
 		return 0;
@@ -266,11 +284,8 @@ GLOBAL int hotspot_rule(void)
 	}
 	if (!hotspot_blob_rule(inside))
 		return 0;
-	if (hotspot_is_barrier(walk)) {
-		walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
-			RUNTIME_CODE_ELSEWHERE | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
-		return hotspot_entry_rule();
-	}
+	if (hotspot->kind == HOTSPOT_STUBS && hotspot_thread_rule(walk))
+		return 1;
 	if (hotspot->kind != HOTSPOT_COMPILED)
 		return hotspot_stub_rule() || (!walk->exact && hotspot_entry_rule());
 	if (walk->exact)
@@ -279,19 +294,14 @@ GLOBAL int hotspot_rule(void)
 }
 
 /*
- * Ends the way out of a frame of HotSpot's, whose frame pointer was bp. Takes the function of a
- * frame of the interpreter. The caller's stack pointer is in the frame, and the window has all of
- * it.
+ * Takes the function of a frame of the interpreter, whose frame pointer was bp. The caller's stack
+ * pointer is in the frame, and the window has all of it.
  */
-GLOBAL int hotspot_leave(u64 bp)
+GLOBAL int hotspot_take_interpreted(u64 bp)
 {
 	struct walk *walk = walk_state();
 
 	if (!walk)
-		return 0;
-	/* the interpreter pushes return addresses that no call is before */
-	walk->chained = 1;
-	if (!walk->hotspot.is_interpreted)
 		return 0;
 	const struct runtime_hotspot *config = &walk->list.config.hotspot;
 	u64 failed = 0, sp = walk->reg[REG_RSP];
@@ -303,9 +313,31 @@ GLOBAL int hotspot_leave(u64 bp)
 		return 0;
 	if (runtime_is_address(method))
 		hotspot_note(walk, method, HOTSPOT_PLACE_INTERPRETED | (place & MARK_ADDRESS));
+	/* in the heap that is a number of words */
+	if (walk->hotspot.piece_end)
+		sender = bp + sender * 8;
 	if (!(sender & 7) && sender - sp < WALK_REACH)
 		walk->reg[REG_RSP] = sender;
 	return 0;
+}
+
+/* Ends the way out of a frame of HotSpot's, whose frame pointer was bp. */
+GLOBAL int hotspot_leave(u64 bp)
+{
+	struct walk *walk = walk_state();
+
+	if (!walk)
+		return 0;
+	u64 link = walk->reg[REG_RSP] - CHUNK_LINK;
+
+	/* the interpreter pushes return addresses that no call is before */
+	walk->chained = 1;
+	if (walk->hotspot.is_interpreted)
+		hotspot_take_interpreted(bp);
+	if (!walk->hotspot.piece_end)
+		return 0;
+	walk->reg[REG_RBP] = hotspot_link(link, walk->reg[REG_RBP]);
+	return hotspot_leave_chunk();
 }
 
 #endif

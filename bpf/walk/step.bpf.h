@@ -385,7 +385,8 @@ INLINE int walk_leave(struct walk *walk, u64 address)
 		return walk_end(walk, REASON_cut_read);
 	walk->valid &= WALK_CALLEE_SAVED;
 	walk->chained = 0;
-	if (!ra)
+	/* the outermost frame of a piece in the heap has none */
+	if (!ra && !walk->hotspot.piece_end)
 		return walk_end(walk, REASON_cut_zero_return);
 	return walk_next(walk, cfa, ra);
 }
@@ -435,7 +436,10 @@ GLOBAL int walk_step(void)
 	/* in memory, so that the verifier sees one way on */
 	walk->v8.is_inside = 0;
 	walk->hotspot.bp = walk->reg[REG_RBP];
+	walk->hotspot.has_jumped = 0;
 	walk->hotspot.is_left = kind == RULE_NONE && (v8_rule(inside) || hotspot_rule());
+	if (walk->hotspot.has_jumped)
+		return 0;
 	if ((kind == RULE_NONE && !walk->hotspot.is_left) ||
 	    (kind == RULE_SWITCH && !walk_may_switch()))
 		return walk_fallback() || v8_note(walk->hotspot.bp);

@@ -205,9 +205,18 @@ GLOBAL int v8_take_function(u64 function)
 
 /* A scope's flags (objects/scope-info.tq). */
 #define V8_SCOPE_TYPE	  15u
+#define V8_SCOPE_RECEIVER 7u	     /* shift of 2 bits: where `this` is */
 #define V8_SCOPE_CLASS	  (1u << 10) /* a further word */
 #define V8_SCOPE_NAMED	  (3u << 12) /* two further words: the name of the function */
 #define V8_SCOPE_INFERRED (1u << 14) /* a further word: a name that V8 has found for it */
+
+/* Returns whether `this` has a place: on the stack or in the context. */
+INLINE int v8_has_receiver(u32 flags)
+{
+	u32 receiver = flags >> V8_SCOPE_RECEIVER & 3;
+
+	return receiver == 1 || receiver == 2;
+}
 
 /* Finds the name of a function in its scope, and where it begins. Returns the text, or 0. */
 GLOBAL u64 v8_scope_name(u64 scope)
@@ -229,6 +238,8 @@ GLOBAL u64 v8_scope_name(u64 scope)
 	if ((flags & V8_SCOPE_TYPE) == config->scope_module)
 		at++;
 	if (flags & V8_SCOPE_CLASS)
+		at++;
+	if (config->scope_receiver && v8_has_receiver(flags))
 		at++;
 	if (flags & V8_SCOPE_NAMED) {
 		name = v8_word(walk, scope, at * 8u);

@@ -53,7 +53,7 @@ enum walk_register {
 #define WALK_SLOTS_BYTES  128u	       /* a rule's save slots lie in [CFA - 128, CFA) */
 #define WALK_REACH	  (8ull << 20) /* bytes above the stack pointer that a frame may span */
 #define WALK_RED_ZONE	  128u /* below the stack pointer; hand-written code keeps its CFA there */
-#define WALK_SWITCHES	  8u   /* frames that may lower the stack pointer: of signals, of Go */
+#define WALK_SWITCHES	  8u   /* that may lower the stack pointer: of signals, of Go, pieces */
 #define WALK_ADDRESS_END  (1ull << 47)
 
 /*
@@ -289,6 +289,11 @@ struct hotspot {
 	u32 is_interpreted; /* flag: the last frame is of the interpreter */
 	u32 is_left;	    /* flag: the frame that the walk leaves is HotSpot's or V8's, */
 	u64 bp;		    /* with this frame pointer */
+	u32 has_jumped;	    /* flag: the walk has gone on with frames in the heap, in a piece */
+	u32 shift;	    /* of pointers in the heap */
+	u64 piece, start;   /* the piece, and the distance of its words */
+	u64 piece_end;	    /* of its frames; 0: the walk is on the stack */
+	u64 barrier, entry_sp, entry_bp; /* where it goes on behind all pieces; 0: it met none */
 	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
 	struct hotspot_heap heap[HOTSPOT_HEAPS];
@@ -549,7 +554,8 @@ static inline void walk_init(struct walk *walk)
 	walk->marks = 0;
 	walk->is_list_first = walk->before = walk->is_part = 0;
 	walk->hotspot.is_known = HOTSPOT_UNKNOWN;
-	walk->hotspot.is_interpreted = 0;
+	walk->hotspot.is_interpreted = walk->hotspot.has_jumped = 0;
+	walk->hotspot.piece_end = walk->hotspot.barrier = 0;
 	walk->v8.is_known = walk->v8.is_inside = 0;
 	walk->context = CONTEXT_NOT_PUBLISHED;
 	walk->context_words = 0;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks the list of a memory image, or of a live process, and names its functions as BPF and the
- * worker do. `host` has the walk's state; host.read_at reads.
+ * worker do. With RUNTIME_HEAPS the walk is that of the stack. `host` has the walk's state;
+ * host.read_at reads.
  */
 #ifndef KEYHOLE_TESTS_BPF_IMAGE_WALK_H
 #define KEYHOLE_TESTS_BPF_IMAGE_WALK_H
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "tests/bpf/host.h"
+#include "tests/bpf/image_event.h"
 #include "tests/bpf/memory_image.h"
 #include "worker/runtime/functions.h"
 #include "worker/runtime/told.h"
@@ -32,61 +35,70 @@ static HOST_UNUSED void image_mark(const struct memory_image *image)
 	}
 }
 
-/* How the callers of code name it, as the walk has told. */
-struct image_told {
-	u64 code, fingerprint, name, named;
-	u32 call, in;
-	u64 part[RUNTIME_PARTS];	    /* RUNTIME_SCOPES, RUNTIME_CONTROL */
-	u64 last_bytes, table, table_bytes; /* RUNTIME_CONTROL */
-};
-static struct image_told image_told[MEMORY_IMAGE_FRAMES_MAX];
-static u32 image_told_count;
-
-static HOST_UNUSED struct image_told *image_find_told(u64 code, u64 fingerprint)
+/* Puts the registers of the leaf where the walk has them. */
+static HOST_UNUSED void image_take_registers(const struct memory_image *image)
 {
-	for (u32 i = 0; i < image_told_count; i++)
-		if (image_told[i].code == code && image_told[i].fingerprint == fingerprint)
-			return &image_told[i];
-	return NULL;
+	/* struct pt_regs */
+	static const u8 order[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP,
+				   REG_RBX, REG_R11, REG_R10, REG_R9,  REG_R8,
+				   REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI};
+
+	for (size_t i = 0; i < sizeof(order); i++)
+		host.walk.reg[order[i]] = image->head.leaf[i];
+	host.walk.reg[REG_RSP] = image->head.stack;
+	host.walk.address = image->head.made;
 }
 
-static HOST_UNUSED void image_take_parts(const struct runtime_list *list, struct image_told *told)
+static const struct memory_image *image_walked;
+
+static HOST_UNUSED bool image_is_executable(u64 address)
 {
-	for (u32 i = 0; i < RUNTIME_PARTS; i++)
-		told->part[i] = runtime_u64(list, list->config.part[i]);
+	const struct memory_image_code *code = &image_walked->code;
+
+	for (u32 i = 0; i < code->mappings; i++)
+		if (address >= code->mapping[i].start && address < code->mapping[i].end)
+			return true;
+	return false;
 }
 
-static HOST_UNUSED void image_take_control(const struct runtime_list *list, struct image_told *told)
+static HOST_UNUSED void image_publish(const struct memory_image *image, u32 runtime)
 {
-	told->part[0] = told->code;
-	told->part[1] = list->label;
-	told->part[2] = list->path;
-	told->part[3] = list->lines;
-	told->last_bytes = list->lines_bytes;
-	told->table = list->table;
-	told->table_bytes = list->table_bytes;
+	struct mapping_entry entry[MEMORY_IMAGE_MAPPINGS_MAX] = {0};
+	const struct memory_image_code *code = &image->code;
+	static u64 generation;
+
+	for (u32 i = 0; i < code->mappings; i++)
+		entry[i] = (struct mapping_entry){
+			.start = code->mapping[i].start,
+			.end = code->mapping[i].end,
+			.bias = code->mapping[i].bias,
+			.rule = code->mapping[i].rule,
+			.flags = code->mapping[i].is_of_file ? MAPPING_HAS_TABLE : 0,
+			.runtime = runtime,
+		};
+	host.walk.block = build_block(&host.build, entry, code->mappings);
+	host.walk.mappings = code->mappings;
+	host.walk.multiplier = 0x9e3779b97f4a7c15ull;
+	host.walk.seed = cache_seed(++generation, 0, host.walk.multiplier);
+	host.executable_at = image_is_executable;
+	image_walked = image;
 }
 
-/* The first event about code is the one that counts. */
-static HOST_UNUSED void image_tell(u64 code)
+/* Walks the stack of the image's thread, and takes the functions of its frames. */
+static HOST_UNUSED void image_walk_code(const struct memory_image *image, u32 runtime)
 {
-	struct runtime_list *list = &host.walk.list;
-	struct image_told *told = &image_told[image_told_count];
-
-	list->told--;
-	if (image_told_count == MEMORY_IMAGE_FRAMES_MAX || image_find_told(code, host.told_print))
+	image_publish(image, runtime);
+	memset(&host.cache, 0, sizeof(host.cache));
+	image_take_registers(image);
+	host.may_list = true;
+	host.knows = image_knows;
+	host.tell_inlined = image_tell_inlined;
+	for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
+		;
+	if (!host.walk.marks || runtime_begin())
 		return;
-	image_told_count++;
-	*told = (struct image_told){.code = code,
-				    .fingerprint = host.told_print,
-				    .name = host.told_name,
-				    .named = list->named,
-				    .call = host.told_call,
-				    .in = host.told_in};
-	if (list->config.flags & RUNTIME_SCOPES)
-		image_take_parts(list, told);
-	else
-		image_take_control(list, told);
+	for (u32 i = 0; i <= WALK_STEPS_MAX && !walk_step(); i++)
+		;
 }
 
 static HOST_UNUSED void image_without_deadline(void)
@@ -112,7 +124,9 @@ static HOST_UNUSED u32 image_walk_in(const struct memory_image *image, void (*be
 	host.leaf_stack = image->head.stack;
 	memcpy(host.leaf, image->head.leaf, sizeof(host.leaf));
 	host.tell = image_tell;
-	image_told_count = 0;
+	host.knows = NULL;
+	host.may_list = false;
+	image_told_count = image_inlined_count = 0;
 	host.walk.block = build_block(&host.build, &entry, 1);
 	host.walk.seed++; /* another version of the mappings */
 	host.walk.mappings = 1;
@@ -120,6 +134,10 @@ static HOST_UNUSED u32 image_walk_in(const struct memory_image *image, void (*be
 	host.walk.made = image->head.made;
 	begin_time();
 	host.walk.list.told = MEMORY_IMAGE_FRAMES_MAX;
+	if (memory_image_has_code(image)) {
+		image_walk_code(image, entry.runtime);
+		return host.walk.list.words;
+	}
 	image_mark(image);
 	if (runtime_begin() == 0)
 		for (u32 i = 0; i <= RECORD_FRAMES_MAX && !walk_step(); i++)
@@ -130,136 +148,6 @@ static HOST_UNUSED u32 image_walk_in(const struct memory_image *image, void (*be
 static HOST_UNUSED u32 image_walk(const struct memory_image *image)
 {
 	return image_walk_in(image, image_without_deadline);
-}
-
-/* Reads a part of an event, cut at a page that is not there: READ_PART() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_read_part(void *to, u64 bytes, u64 address)
-{
-	const u64 rest = 4096 - (address & 4095);
-
-	if (address < 4096 || address >= WALK_ADDRESS_END)
-		return 0;
-	if (host.read_at(to, bytes, address) == 0)
-		return bytes;
-	if (rest < bytes && host.read_at(to, rest, address) == 0)
-		return rest;
-	return 0;
-}
-
-static HOST_UNUSED u64 image_word(u64 address)
-{
-	u64 word = 0;
-
-	if (host.read_at(&word, sizeof(word), address) < 0)
-		return 0;
-	return word;
-}
-
-/* Returns how many bytes BPF reads of the last part: last_bytes() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_last_bytes(const struct runtime_config *config, u64 code, u64 address)
-{
-	const u64 more = config->last_size + 24ull, most = CODE_BYTES - CODE_PART_3;
-	u32 count = 0;
-	u64 size;
-
-	if (config->last_count) {
-		if (host.read_at(&count, sizeof(count), code + config->last_count) < 0)
-			return 0;
-		size = (u64)count * config->last_unit;
-		if (!config->last_unit)
-			size = code + count - address;
-		return size < most ? size : most;
-	}
-	if (!config->last_size)
-		return CODE_SHORT_END - CODE_PART_3;
-	size = image_word(address + config->last_size);
-	if (size > most - more)
-		return most;
-	return size + more;
-}
-
-static HOST_UNUSED void image_event_name(struct event_code *event)
-{
-	const struct image_told *told = image_find_told(event->code, event->fingerprint);
-
-	if (!told)
-		return;
-	event->called_by = told->call;
-	event->called_in = told->in;
-	event->named = told->named;
-	if (image_read_part(event->text, sizeof(event->text), told->name))
-		event->name = told->name;
-}
-
-/* Returns the address of a part: part_address() of bpf/code.bpf.h. */
-static HOST_UNUSED u64 image_part_address(const struct memory_image *image,
-					  const struct event_code *event, u32 number)
-{
-	const struct runtime_config *config = &image->config;
-	const struct image_told *told = image_find_told(event->code, event->fingerprint);
-	const u64 code = event->code;
-	const u16 at = config->part[number];
-
-	if (config->flags & RUNTIME_SCOPES)
-		return told ? told->part[number] : 0;
-	if (at == RUNTIME_CODE_ITSELF)
-		return code;
-	if (at == RUNTIME_CODE_NAMES)
-		return told ? told->name : 0;
-	if (!(config->flags & RUNTIME_STACKED))
-		return image_word(code + at);
-	return image_word(code + (at & ~7u)) >> (at & 4) * 8 & config->code_mask;
-}
-
-/* Adds what the event about code of Ruby has otherwise: send_event() of bpf/code.bpf.h. */
-static HOST_UNUSED void image_event_control(struct event_code *event)
-{
-	static const u64 places[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3, CODE_BYTES};
-	const struct image_told *told = image_find_told(event->code, event->fingerprint);
-	u64 bytes;
-
-	memset(event->bytes, 0, sizeof(event->bytes));
-	event->table_at = CODE_BYTES - CODE_TABLE_LONG;
-	for (u32 i = 0; i < RUNTIME_PARTS && told; i++) {
-		bytes = places[i + 1] - places[i];
-		if (i + 1 == RUNTIME_PARTS)
-			bytes -= CODE_TABLE_LONG;
-		if (i + 1 == RUNTIME_PARTS && bytes > told->last_bytes)
-			bytes = told->last_bytes;
-		event->address[i] = told->part[i];
-		event->bytes[i] = image_read_part(event->data + places[i], bytes, told->part[i]);
-	}
-	if (!told || told->table_bytes > CODE_TABLE_LONG)
-		return;
-	event->table = told->table;
-	event->table_bytes = (u32)image_read_part(event->data + event->table_at, told->table_bytes,
-						  event->table);
-}
-
-/* Makes the event that BPF sends about code. */
-static HOST_UNUSED void image_event(const struct memory_image *image, u64 code, u64 fingerprint,
-				    struct event_code *ret_event)
-{
-	static const u64 places[] = {0, CODE_PART_1, CODE_PART_2, CODE_PART_3};
-	u64 bytes;
-
-	memset(ret_event, 0, sizeof(*ret_event));
-	ret_event->code = code;
-	ret_event->fingerprint = fingerprint;
-	image_event_name(ret_event);
-	if (image->config.flags & RUNTIME_CONTROL) {
-		image_event_control(ret_event);
-		return;
-	}
-	for (u32 i = 0; i < RUNTIME_PARTS; i++) {
-		ret_event->address[i] = image_part_address(image, ret_event, i);
-		if (i + 1 < RUNTIME_PARTS)
-			bytes = places[i + 1] - places[i];
-		else
-			bytes = image_last_bytes(&image->config, code, ret_event->address[i]);
-		ret_event->bytes[i] =
-			image_read_part(ret_event->data + places[i], bytes, ret_event->address[i]);
-	}
 }
 
 /* Gets the function and the line of a frame. Returns 0, or a negative errno of told_read(). */
@@ -287,6 +175,39 @@ static HOST_UNUSED int image_name(const struct memory_image *image, struct funct
 	return functions_get(functions, FUNCTION_OF(place), ret_function) ? 0 : -ENOENT;
 }
 
+/* Tells of an event about code. */
+static HOST_UNUSED void image_tell_event(const struct runtime_setup *setup,
+					 struct functions *functions,
+					 const struct event_code *event)
+{
+	const struct function_key key = {
+		.family = IMAGE_FAMILY, .code = event->code, .fingerprint = event->fingerprint};
+	static const struct cpython_types none;
+	static struct told told;
+
+	if (told_read(setup, &none, event, &told) == 0)
+		functions_tell(functions, &key, &told, 1);
+}
+
+/* Tells of all that the walk of an image with RUNTIME_HEAPS has told of. */
+static HOST_UNUSED void image_tell_code(const struct memory_image *image,
+					struct functions *functions)
+{
+	static struct event_code event;
+	struct runtime_setup setup;
+
+	if (memory_image_setup(image, &setup) < 0)
+		return;
+	for (u32 i = 0; i < image_told_count; i++) {
+		image_event(image, image_told[i].code, image_told[i].fingerprint, &event);
+		image_tell_event(&setup, functions, &event);
+	}
+	for (u32 i = 0; i < image_inlined_count; i++) {
+		image_event_inlined(&image_inlined[i], &event);
+		image_tell_event(&setup, functions, &event);
+	}
+}
+
 /* Tells of all functions: the name of one may come with its caller. */
 static HOST_UNUSED void image_tell_all(const struct memory_image *image,
 				       struct functions *functions, u32 count)
@@ -296,10 +217,121 @@ static HOST_UNUSED void image_tell_all(const struct memory_image *image,
 	struct function function;
 	u32 line;
 
+	if (memory_image_has_code(image)) {
+		image_tell_code(image, functions);
+		return;
+	}
 	runtime_words_init(&words, host.word, count);
 	while (!runtime_words_end(&words))
 		while (runtime_words_next(&words, &frame))
 			image_name(image, functions, &frame, &function, &line);
+}
+
+/* ---- all frames ---- */
+
+struct image_frames {
+	const struct memory_image *image;
+	struct functions *functions;
+	u32 count;
+	struct memory_image_frame frame[MEMORY_IMAGE_FRAMES_MAX];
+};
+
+/* Returns whether Java's own stacks leave the function out: HotSpot's code, and hidden classes. */
+static HOST_UNUSED bool image_is_hidden(const struct memory_image_frame *frame)
+{
+	return !frame->file[0] || strstr(frame->name, "$$Lambda") ||
+	       strstr(frame->name, "LambdaForm$");
+}
+
+/* Adds a function. One that nobody can name has no name. */
+static HOST_UNUSED void image_add_frame(struct image_frames *all, const struct function *function,
+					u32 line)
+{
+	struct memory_image_frame *frame = &all->frame[all->count];
+
+	if (all->count == MEMORY_IMAGE_FRAMES_MAX)
+		return;
+	*frame = (struct memory_image_frame){.line = line};
+	if (function) {
+		snprintf(frame->name, sizeof(frame->name), "%s", function->name);
+		snprintf(frame->file, sizeof(frame->file), "%.*s", (int)sizeof(frame->file) - 1,
+			 function->file);
+	}
+	if (!function || !memory_image_is_hotspot(all->image) || !image_is_hidden(frame))
+		all->count++;
+}
+
+static HOST_UNUSED void image_add_place(struct image_frames *all, u64 place)
+{
+	struct function function;
+
+	if (functions_get(all->functions, FUNCTION_OF(place), &function))
+		image_add_frame(all, &function, functions_line(all->functions, place));
+	else
+		image_add_frame(all, NULL, 0);
+}
+
+/* Adds the functions of a frame of the stack, innermost first. */
+static HOST_UNUSED void image_add_code(struct image_frames *all, const struct runtime_frame *frame)
+{
+	const struct function_key key = {
+		.family = IMAGE_FAMILY, .code = frame->code, .fingerprint = frame->fingerprint};
+	uint64_t place = functions_place(all->functions, &key, frame->instruction, 1), inlined;
+	u32 count = 0;
+
+	if (frame->code == RUNTIME_CODE_ELSEWHERE)
+		return;
+	while (functions_inlined(all->functions, place, count, &inlined)) {
+		image_add_place(all, inlined);
+		count++;
+	}
+	if (count == 0)
+		image_add_place(all, place);
+}
+
+/* Gets all functions of the words that a walk has left, as the runtime says them. */
+static HOST_UNUSED void image_name_all(const struct memory_image *image,
+				       struct functions *functions, u32 words_count,
+				       struct image_frames *ret_frames)
+{
+	struct runtime_words words;
+	struct runtime_frame frame;
+	struct function function;
+	u32 line;
+
+	ret_frames->image = image;
+	ret_frames->functions = functions;
+	ret_frames->count = 0;
+	image_tell_all(image, functions, words_count);
+	runtime_words_init(&words, host.word, words_count);
+	while (!runtime_words_end(&words))
+		while (runtime_words_next(&words, &frame)) {
+			if (memory_image_has_code(image))
+				image_add_code(ret_frames, &frame);
+			else if (image_name(image, functions, &frame, &function, &line) == 0)
+				image_add_frame(ret_frames, &function, line);
+			else
+				image_add_frame(ret_frames, NULL, 0);
+		}
+}
+
+/*
+ * Returns whether a frame is the one that the runtime has said. Some of those names have no
+ * parameters. A line that V8 has not said is 0.
+ */
+static HOST_UNUSED bool image_is_said(const struct memory_image *image,
+				      const struct memory_image_frame *said,
+				      const struct memory_image_frame *frame)
+{
+	size_t size = sizeof(said->name);
+
+	if (memory_image_is_hotspot(image) && !strchr(said->name, '('))
+		size = strcspn(frame->name, "(");
+	if (memory_image_is_hotspot(image) && size < strlen(said->name))
+		return false;
+	if (said->line != frame->line && !(memory_image_is_v8(image) && said->line == 0))
+		return false;
+	return strncmp(said->name, frame->name, size) == 0 && strcmp(said->file, frame->file) == 0;
 }
 
 #endif

@@ -8,11 +8,13 @@
 
 #include "base/reader.h"
 #include "worker/runtime/cpython.h"
+#include "worker/runtime/hotspot.h"
 #include "worker/runtime/lua.h"
 #include "worker/runtime/luajit.h"
 #include "worker/runtime/perl.h"
 #include "worker/runtime/php.h"
 #include "worker/runtime/ruby.h"
+#include "worker/runtime/v8.h"
 
 /* ---- lines ---- */
 
@@ -91,6 +93,21 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
 		size -= some;
 	}
 	return 0;
+}
+
+bool memory_image_is_hotspot(const struct memory_image *image)
+{
+	return (image->config.flags & RUNTIME_FRAMES) == RUNTIME_HEAPS;
+}
+
+bool memory_image_is_v8(const struct memory_image *image)
+{
+	return (image->config.flags & RUNTIME_FRAMES) == RUNTIME_FRAMES;
+}
+
+bool memory_image_has_code(const struct memory_image *image)
+{
+	return (image->config.flags & RUNTIME_HEAPS) != 0;
 }
 
 bool memory_image_is_ruby(const struct memory_image *image)
@@ -201,9 +218,24 @@ static int find_perl(const struct memory_image *image, struct perl_layout *ret_l
 	return -ENOTSUP;
 }
 
+static int find_with_code(const struct memory_image *image, struct runtime_setup *setup)
+{
+	setup->config = image->config;
+	if (memory_image_is_v8(image)) {
+		setup->handler = &v8_handler;
+		setup->layout.v8 = image->code.layout.v8;
+	} else {
+		setup->handler = &hotspot_handler;
+		setup->layout.hotspot = image->code.layout.hotspot;
+	}
+	return 0;
+}
+
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup)
 {
 	*ret_setup = (struct runtime_setup){.version = image->head.version};
+	if (memory_image_has_code(image))
+		return find_with_code(image, ret_setup);
 	if (memory_image_is_lua(image)) {
 		ret_setup->handler = &lua_handler;
 		return lua_layout_find(image->head.version, &ret_setup->layout.lua);
@@ -269,6 +301,43 @@ static void parse_line(struct reader *reader, struct memory_image *image, uint32
 		reader_fail(reader);
 }
 
+/* Mappings are sorted, and lie beside each other at most. */
+static bool are_in_order(const struct memory_image_code *code)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < code->mappings; i++) {
+		if (code->mapping[i].start < end || code->mapping[i].start >= code->mapping[i].end)
+			return false;
+		end = code->mapping[i].end;
+	}
+	return true;
+}
+
+uint32_t memory_image_code_bytes(const struct memory_image *image)
+{
+	const uint32_t bytes = offsetof(struct memory_image_code, layout);
+
+	if (memory_image_is_v8(image))
+		return bytes + sizeof(image->code.layout.v8);
+	return bytes + sizeof(image->code.layout.hotspot);
+}
+
+static int parse_code(struct reader *reader, uint32_t bytes, struct memory_image_code *ret_code)
+{
+	const void *code = reader_bytes(reader, sizeof(*ret_code));
+
+	if (!code)
+		return -EBADMSG;
+	memcpy(ret_code, code, sizeof(*ret_code));
+	if (ret_code->bytes != bytes)
+		return -ESTALE;
+	if (ret_code->mappings == 0 || ret_code->mappings > MEMORY_IMAGE_MAPPINGS_MAX ||
+	    !are_in_order(ret_code))
+		return -EBADMSG;
+	return 0;
+}
+
 static int parse_head(struct reader *reader, struct memory_image *image)
 {
 	const void *head = reader_bytes(reader, sizeof(image->head)), *config;
@@ -285,6 +354,8 @@ static int parse_head(struct reader *reader, struct memory_image *image)
 	if (!config)
 		return -EBADMSG;
 	memcpy(&image->config, config, sizeof(image->config));
+	if (memory_image_has_code(image))
+		return parse_code(reader, memory_image_code_bytes(image), &image->code);
 	return 0;
 }
 
@@ -337,6 +408,8 @@ int memory_image_write(const struct memory_image *image, const char *path)
 		return -errno;
 	fwrite(&image->head, sizeof(image->head), 1, file);
 	fwrite(&image->config, sizeof(image->config), 1, file);
+	if (memory_image_has_code(image))
+		fwrite(&image->code, sizeof(image->code), 1, file);
 	for (uint32_t i = 0; i < image->head.frames; i++)
 		write_frame(&image->frame[i], file);
 	fwrite(image->line, sizeof(*image->line), image->head.lines, file);

@@ -3,9 +3,10 @@
  * A memory image: what the walk over an interpreter's list, and the naming, read of a thread, and
  * what the interpreter said of its stack. tests/runtimes/record_image.c makes images.
  *
- * The file is little endian: a struct memory_image_head, the struct runtime_config, so many frames
- * and lines. A frame is a u32 line, u16 sizes of name and file, and both texts. A line is a u64
- * address and MEMORY_IMAGE_LINE bytes. Lines are sorted by address.
+ * The file is little endian: a struct memory_image_head, the struct runtime_config, with
+ * RUNTIME_HEAPS a struct memory_image_code, and then so many frames and lines. A frame is a u32
+ * line, u16 sizes of name and file, and both texts. A line is a u64 address and MEMORY_IMAGE_LINE
+ * bytes. Lines are sorted by address.
  */
 #ifndef KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
 #define KEYHOLE_TESTS_BPF_MEMORY_IMAGE_H
@@ -39,6 +40,27 @@ struct memory_image_head {
 	uint64_t made; /* the leaf, in code made at run time; 0: it is in other code */
 };
 
+/*
+ * The mappings of code of an image with RUNTIME_HEAPS, sorted. Its walk begins with the stack, at
+ * `made` of the head, and ends where `rule` of a mapping says so.
+ */
+#define MEMORY_IMAGE_MAPPINGS_MAX 16u
+struct memory_image_mapping {
+	uint64_t start, end, bias;
+	uint64_t rule; /* of all its code; 0: none */
+	uint64_t is_of_file;
+};
+
+struct memory_image_code {
+	uint32_t bytes; /* another size: the image is to be recorded again */
+	uint32_t mappings;
+	struct memory_image_mapping mapping[MEMORY_IMAGE_MAPPINGS_MAX];
+	union { /* as the runtime's own file says */
+		struct hotspot_layout hotspot;
+		struct v8_layout v8;
+	} layout;
+};
+
 struct memory_image_frame {
 	uint32_t line;
 	char name[256], file[256];
@@ -52,6 +74,7 @@ struct memory_image_line {
 struct memory_image {
 	struct memory_image_head head;
 	struct runtime_config config;
+	struct memory_image_code code;	  /* RUNTIME_HEAPS */
 	struct memory_image_frame *frame; /* innermost first; owned, as the lines are */
 	struct memory_image_line *line;
 };
@@ -72,18 +95,25 @@ int memory_image_read(const struct memory_image *image, void *to, size_t size, u
 
 /*
  * Fills in the handler and the layout of the interpreter, by its description or its version. The
- * layouts of LuaJIT and PHP are those that fit the config. 0 or a negative errno.
+ * layouts of LuaJIT and PHP are those that fit the config, and those of HotSpot and V8 are the
+ * recorded ones. 0 or a negative errno.
  */
 int memory_image_setup(const struct memory_image *image, struct runtime_setup *ret_setup);
 /*
- * Returns whether the image is of PUC-Rio's Lua; of LuaJIT; of PHP; of Ruby; of Perl; or else of
- * CPython.
+ * Returns whether the image is of PUC-Rio's Lua; of LuaJIT; of PHP; of Ruby; of Perl; of HotSpot;
+ * of V8; or else of CPython.
  */
 bool memory_image_is_lua(const struct memory_image *image);
 bool memory_image_is_luajit(const struct memory_image *image);
 bool memory_image_is_php(const struct memory_image *image);
 bool memory_image_is_ruby(const struct memory_image *image);
 bool memory_image_is_perl(const struct memory_image *image);
+bool memory_image_is_hotspot(const struct memory_image *image);
+bool memory_image_is_v8(const struct memory_image *image);
+/* Returns whether functions have frames on the stack: RUNTIME_HEAPS. */
+bool memory_image_has_code(const struct memory_image *image);
+/* Returns what memory_image_code.bytes is to be. */
+uint32_t memory_image_code_bytes(const struct memory_image *image);
 /* Returns the year of LuaJIT's layout, or NULL. */
 const char *memory_image_year(const struct memory_image *image);
 

@@ -42,7 +42,7 @@
 static u64 data[DATA_WORDS];
 static u8 code[CODE_BYTES_];
 static struct runtime_config config;
-static u64 told[16];
+static u64 told[128];
 static u32 tolds;
 
 static void put(u64 address, u64 value, size_t bytes)
@@ -544,6 +544,162 @@ static void test_hotspot__virtual_threads(void **state)
 	assert_int_equal(host.word[5], BORDER(1));
 }
 
+/* ---- functions of virtual threads in the heap ---- */
+
+/* The same memory at an address of 4 bytes. */
+#define LOW	     0x40000000ull
+#define CONTINUATION 0x6800u
+#define PIECE(n)     (0x6a00u + (n)*0x200u)
+#define BARRIER	     (BEGIN(6) + 0x10)
+
+static const struct pointers {
+	u32 shift, bytes, of_continuation, to_continuation, start;
+	u64 base;
+} pointers[] = {
+	{0, 4, 32, 44, 48, LOW},
+	{3, 4, 32, 44, 48, LOW},
+	{0, 8, 48, 48, 56, DATA},
+};
+
+static void put_reference(const struct pointers *how, u32 at, u32 to)
+{
+	put(DATA + at, (how->base + to) >> how->shift, how->bytes);
+}
+
+/* A piece with frames from a word to another one, and the pc of the first frame. */
+static void put_piece(const struct pointers *how, u32 number, u32 first, u32 end)
+{
+	put_reference(how, PIECE(number) + how->to_continuation, CONTINUATION);
+	put(DATA + PIECE(number) + 16, CALLED(1), 8);
+	put(DATA + PIECE(number) + 24, first, 4);
+	put(DATA + PIECE(number) + 28, end, 4);
+}
+
+/* Puts a word of a piece's frames. */
+static void put_word(const struct pointers *how, u32 number, u32 at, u64 word)
+{
+	put(DATA + PIECE(number) + how->start + at * 8, word, 8);
+}
+
+/* Compiled functions 1 and 3, and between them one of the interpreter, whose pointer is word 20. */
+static void put_frames(const struct pointers *how, u32 number)
+{
+	put_piece(how, number, 4, 32);
+	put_word(how, number, 8, 20 - 8);
+	put_word(how, number, 9, INTERPRETED);
+	put_word(how, number, 20 - 8, BYTECODE(2, 7));
+	put_word(how, number, 20 - 3, METHOD(2));
+	put_word(how, number, 20 - 1, 26 - 20);
+	put_word(how, number, 20, 5);
+	put_word(how, number, 21, CALLED(3));
+	put_word(how, number, 30, 5);
+	put_word(how, number, 31, 0);
+}
+
+/* A virtual thread, one of whose functions is on the stack. */
+static void put_virtual_thread(const struct pointers *how)
+{
+	const u64 cfa = SP + COMPILED_WORDS * 8;
+
+	put_blob(6, NAMES + 19, 0);
+	host.region[4] = (struct host_region){LOW, sizeof(data), data};
+	config.hotspot.has_pieces = 1;
+	scene.pc = PC;
+	WORD(cfa - 8) = BARRIER;
+	for (u32 i = 0; i < 8; i++)
+		WORD(cfa + i * 8) = 0x77;
+	WORD(cfa + 16) = how->base + CONTINUATION;
+	WORD(cfa + 72) = CALLED(5);
+	put_compiled(cfa + 80);
+	put_reference(how, CONTINUATION + how->of_continuation, PIECE(0));
+}
+
+#define IN_PIECE   CALLED(1), INTERPRETED, CALLED(3)
+#define BEHIND_ALL CALLED(5), INTERPRETED, RETURNS, RETURN(1)
+
+static void test_hotspot__pieces(void **state)
+{
+	for (u32 i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+		put_virtual_thread(&pointers[i]);
+		put_frames(&pointers[i], 0);
+		assert_int_not_equal(walk(), 0);
+		EXPECT_FRAMES(EXACT(PC), BARRIER, IN_PIECE, BARRIER, BEHIND_ALL);
+		assert_int_equal(host.word[2], BORDER(0));
+		assert_int_equal(host.word[3], BORDER(1)); /* nobody wants to see the barrier */
+		assert_int_equal(host.word[7], FRAME(METHOD(2)));
+		assert_int_equal(PLACE(host.word[8]), 7);
+		assert_int_equal(scene_teardown(state), 0);
+		assert_int_equal(setup(state), 0);
+	}
+}
+
+/* Code by hand has called HotSpot, which brings functions back, or has brought all of them. */
+static void test_hotspot__thaws(void **state)
+{
+	const struct pointers *how = &pointers[1];
+	const u64 entry = SP + 0x100, stub = CALLED(6);
+
+	put_virtual_thread(how);
+	put_frames(how, 0);
+	scene.pc = FUNCTION(0) + 8;
+	scene.rule[0] = RULE(SP, 0, 0, 16);
+	scene.reg[REG_RBP] = entry + 64;
+	WORD(SP + 8) = stub;
+	WORD(entry + 16) = LOW + CONTINUATION;
+	WORD(entry + 72) = CALLED(5);
+	put_compiled(entry + 80);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(scene.pc), stub, IN_PIECE, stub, BEHIND_ALL);
+	put_piece(how, 0, 32, 32);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(scene.pc), stub, BEHIND_ALL);
+	assert_int_equal(host.word[0], FRAME(RUNTIME_CODE_ELSEWHERE));
+	(void)state;
+}
+
+/* An empty piece, one with frames, and one whose frames are of the interpreter down to its end. */
+static void test_hotspot__parents(void **state)
+{
+	const struct pointers *how = &pointers[1];
+
+	(void)state;
+	put_virtual_thread(how);
+	put_piece(how, 0, 34, 34);
+	put_frames(how, 1);
+	put_reference(how, PIECE(0) + 40, PIECE(1));
+	put_reference(how, PIECE(1) + 40, PIECE(2));
+	put_frames(how, 2);
+	put_word(how, 2, 21, 0);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(PC), BARRIER, IN_PIECE, CALLED(1), INTERPRETED, BARRIER, BEHIND_ALL);
+}
+
+/* Pieces without frames, in a circle, and of another continuation. A circle of frames ends. */
+static void test_hotspot__no_pieces(void **state)
+{
+	const struct pointers *how = &pointers[1];
+
+	(void)state;
+	put_virtual_thread(how);
+	put_piece(how, 0, 34, 34);
+	put_reference(how, PIECE(0) + 40, PIECE(0));
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(PC), BARRIER, BEHIND_ALL);
+	assert_int_equal(host.word[3], FRAME(RUNTIME_CODE_ELSEWHERE));
+	put_frames(how, 0);
+	put(DATA + PIECE(0) + how->to_continuation, 0x1000, 4);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(PC), BARRIER, BEHIND_ALL);
+	put_frames(how, 0);
+	put(DATA + CONTINUATION + how->of_continuation, 8, 4);
+	assert_int_not_equal(walk(), 0);
+	EXPECT_FRAMES(EXACT(PC), BARRIER, BEHIND_ALL);
+	put_reference(how, CONTINUATION + how->of_continuation, PIECE(0));
+	assert_int_not_equal(walk(), 0);
+	assert_int_equal(host.walk.switches, WALK_SWITCHES);
+	assert_int_equal(host.walk.frames, 3 + 3 * WALK_SWITCHES + 4);
+}
+
 /* ---- what must not be read ---- */
 
 static void test_hotspot__without_a_grant(void **state)
@@ -631,8 +787,13 @@ int main(void)
 		TEST(stubs),
 		TEST(virtual_threads),
 		TEST(without_a_grant),
+		TEST(pieces),
+		TEST(thaws),
+		TEST(parents),
+		TEST(no_pieces),
 		TEST(fields_outside),
 		TEST(damaged_heaps),
+#undef TEST
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,6 +178,24 @@ static void test_v8_texts__scopes(void **state)
 	assert_int_equal(heap.event[0].part[0], 0);
 }
 
+/* V8 9.4: a word where `this` is on the stack or in the context, and none where it is not used. */
+static void test_v8_texts__receivers(void **state)
+{
+	const u64 name = TAGGED(TEXT(15)), place = SMALL(70), other = SMALL(9);
+	const u32 on_stack = 1u << V8_SCOPE_RECEIVER, unused = 3u << V8_SCOPE_RECEIVER;
+
+	(void)state;
+	put(SHARED(1) + 16, TAGGED(SCOPE(0)));
+	put_text(TEXT(15), "named");
+	expect_scope(NAMED | on_stack, 0, (u64[]){name, other, place}, 3, TEXT(15) + 16, 70);
+	heap.config.v8.scope_receiver = 1;
+	expect_scope(NAMED | on_stack, 0, (u64[]){other, name, other, place}, 4, TEXT(15) + 16, 70);
+	expect_scope(NAMED | CLASS | on_stack * 2, 0, (u64[]){other, other, name, other, place}, 5,
+		     TEXT(15) + 16, 70);
+	expect_scope(NAMED | unused, 0, (u64[]){name, other, place}, 3, TEXT(15) + 16, 70);
+	expect_scope(NAMED, 0, (u64[]){name, other, place}, 3, TEXT(15) + 16, 70);
+}
+
 /* V8 13: the place is in front of the names, and the flags are the whole of a word. */
 static void test_v8_texts__newer_scopes(void **state)
 {
@@ -343,9 +361,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(test_v8_texts__##name, heap_setup, scene_teardown)
-		TEST(forms),	TEST(joined),  TEST(prefix), TEST(longer_than_they_are),
-		TEST(cycles),	TEST(long),    TEST(scopes), TEST(newer_scopes),
-		TEST(newlines), TEST(refused), TEST(away),   TEST(late),
+		TEST(forms),	 TEST(joined),	 TEST(prefix),	TEST(longer_than_they_are),
+		TEST(cycles),	 TEST(long),	 TEST(scopes),	TEST(newer_scopes),
+		TEST(receivers), TEST(newlines), TEST(refused), TEST(away),
+		TEST(late),
 #undef TEST
 	};
 

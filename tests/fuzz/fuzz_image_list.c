@@ -18,11 +18,16 @@ static int read_image(void *to, u64 bytes, u64 address)
 
 static void name_all(struct functions *functions)
 {
+	static struct image_frames found;
 	struct runtime_words words;
 	struct runtime_frame frame;
 	struct function function;
 	u32 line, count = 0;
 
+	if (memory_image_has_code(&image)) {
+		image_name_all(&image, functions, host.walk.list.words, &found);
+		return;
+	}
 	assert(runtime_words_init(&words, host.word, host.walk.list.words));
 	while (!runtime_words_end(&words))
 		while (runtime_words_next(&words, &frame) && count++ < NAMED_MAX)

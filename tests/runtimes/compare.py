@@ -26,6 +26,7 @@ RUBY_MAPPING = "[ruby]"
 RESCUES = "rescue in ", "ensure in "
 JAVA_MAPPING = "[java]"
 JAVA_HIDDEN = "$$Lambda", "LambdaForm$"  # Java's own stacks leave these classes out
+JAVA_BENEATH = ["java.lang.Thread.runWith"]  # and this function, beneath a virtual thread's own
 SCRIPT_MAPPINGS = "[python]", "[php]", "[perl]", RUBY_MAPPING, JAVA_MAPPING, "[javascript]", *LUA_MAPPINGS
 INTERPRETERS = "python", "libpython", "lua", "php", "libphp", "ruby", "libruby", "perl", "libperl", "node"
 
@@ -183,6 +184,14 @@ def compare_orders(profile, samples, orders):
     return share
 
 
+def behind_root(frames, root, files):
+    """Returns the functions from the root on: those of a virtual thread. None: of the thread that carries it."""
+    names = [frame.name for frame in frames]
+    if root in names:
+        return [frame for frame in frames[names.index(root):] if frame.name not in JAVA_BENEATH]
+    return frames if any(frame.file in files for frame in frames) else []
+
+
 def stack_text(frames):
     return ";".join(frame.name for frame in frames[-12:])
 
@@ -298,6 +307,10 @@ def main():
                       for frame in frames]
         if report.get("ruby"):
             frames = as_ruby(frames, tuple(map(int, report["version"].split(".")[:2])))
+        if report.get("root") and frames:
+            frames = behind_root(frames, report["root"], report["files"])
+            if not frames:
+                continue
         if any(short(frame.name).endswith(OBSERVER) for frame in frames):
             continue
         if frames:

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.py,
-# image.lua, image.php, image.rb and image.pl in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in
-# those whose name has it; the other images stay. Root. After a change of what BPF reads, or of struct
-# runtime_config, the images are to be recorded again: make memory-images.
+# tests/runtimes/images.sh [TEXT]: records tests/bpf/images.tar.xz anew: memory images of workloads/image.*
+# and Image.java in each interpreter of install.sh, and in those of RUNTIMES_ALSO. TEXT: in those whose name
+# has it; the other images stay. Root. After a change of what BPF reads, or of struct runtime_config, the
+# images are to be recorded again: make memory-images.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -109,13 +109,36 @@ record_perl() {	# ROOT PROGRAM
 	return $status
 }
 
+# Java compiles much while it runs, unless it may not.
+record_java() {	# ROOT PROGRAM
+	local status=0 mounted=
+	if ! [ -e "${1%/}/proc/self" ]; then
+		mkdir -p "$1/proc" && mount --bind /proc "$1/proc" && mounted=$1/proc
+	fi
+	run "$1" "$2" -Xint -cp . Image report interpreted
+	record_these interpreted || status=1
+	run "$1" "$2" -cp . Image report compiled
+	record_these compiled || status=1
+	[ -z "$mounted" ] || umount "$mounted"
+	return $status
+}
+
+# Node.js has the program from standard input, so that its file has no path. KIND: how V8 runs the functions.
+record_node() {	# ROOT PROGRAM KIND
+	# shellcheck disable=SC2016,SC2086
+	run "$1" sh -c 'exec "$@" <image.js' - $2 - report "$3"
+	record_these "$3"
+}
+
 # record NAME ROOT PROGRAM: the program's folder is the root of its file names: no path of this machine gets
 # into an image.
 record() {
 	local work status=0
 	work=$(mktemp -d "${2%/}/tmp/images.XXXXXX") || return 1
-	cp tests/runtimes/workloads/image.{py,lua,php,rb,pl} "$work"
+	cp tests/runtimes/workloads/image.{py,lua,php,rb,pl,js} "$dir"/Image*.class "$work"
 	case $3 in
+	*/java) record_java "$2" "$3" ;;
+	*/node\ *) record_node "$2" "$3" "${1##*, }" ;;
 	*/luajit) record_lua "$2" "$3" traced ;;
 	*/lua*) record_lua "$2" "$3" held released ;;
 	*/php*) record_php "$2" "$3" ;;
@@ -130,6 +153,8 @@ record() {
 
 mkdir "$dir/images"
 mkfifo "$dir/nothing"
+javac -nowarn --release 8 -g -d "$dir" tests/runtimes/workloads/Image.java >"$dir/out" 2>&1 ||
+	echo 'no images of Java: javac is not installed'
 tests/runtimes/install.sh "$cache" >"$dir/list" || exit 1
 while IFS=$'\t' read -r name root rest <&3; do
 	program=${rest##*$'\t'}	# the last column
@@ -145,7 +170,7 @@ while IFS=$'\t' read -r name root rest <&3; do
 		echo "$name: has the layout of another release"
 	elif [[ $program == */ruby ]]; then
 		echo "$name: has the layout of another build"
-	elif [ "${program#* }" != "$program" ]; then
+	elif [ "${program#* }" != "$program" ] && [[ $program != */node\ * ]]; then
 		echo "$name: more than a program"
 	elif ! record "$name" "$root" "$program"; then
 		failed=1

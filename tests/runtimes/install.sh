@@ -457,9 +457,11 @@ if command -v javac >/dev/null; then
 		have "java$version of sid, second compiler" "$tree" Calls.java "$java -XX:-TieredCompilation"
 		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
 		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
-	done
-	for collector in Serial Parallel G1 Z Shenandoah; do
-		have "java26 of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+		[ $version -lt 21 ] || have "java$version of sid, virtual" "$tree" Calls.java "$java -Dvirtual=true"
+		case $version in 17 | 25 | 26) ;; *) continue ;; esac
+		for collector in Serial Parallel G1 Z Shenandoah; do
+			have "java$version of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
+		done
 	done
 else
 	without 'java' 'javac is not installed'

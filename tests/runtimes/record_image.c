@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_image PID REPORT FOLDER: records a thread of image.py, image.lua, image.php, image.rb or
- * image.pl.
+ * record_image PID REPORT FOLDER: records a thread of image.py, image.lua, image.php, image.rb,
+ * image.pl, image.js or Image.java.
  * An image has the memory that the walk and the naming read, and what the interpreter said in
  * REPORT-KIND. Both must agree.
  * The image is FOLDER/VERSION-KIND. Root.
@@ -18,6 +18,7 @@
 #include "object/elf/image.h"
 #include "tests/bpf/image_walk.h"
 #include "tests/bpf/live_thread.h"
+#include "tests/runtimes/code_mappings.h"
 #include "worker/runtime/runtime.h"
 
 static struct memory_image image;
@@ -98,6 +99,10 @@ static void describe(enum runtime runtime, struct image *elf, u64 bias)
 	image.head.bias = bias;
 	if (runtime == RUNTIME_CPYTHON)
 		describe_cpython(elf, bias, &setup);
+	if (runtime == RUNTIME_HOTSPOT)
+		image.code.layout.hotspot = setup.layout.hotspot;
+	if (runtime == RUNTIME_NODE)
+		image.code.layout.v8 = setup.layout.v8;
 }
 
 /* Describes the interpreter if a mapping is its code. */
@@ -117,9 +122,12 @@ static bool is_interpreter(u64 start, u64 end, u64 offset)
 		runtime = runtime_recognise(elf);
 		is_one = runtime == RUNTIME_CPYTHON || runtime == RUNTIME_LUA ||
 			 runtime == RUNTIME_LUAJIT || runtime == RUNTIME_PHP ||
-			 runtime == RUNTIME_RUBY || runtime == RUNTIME_PERL;
+			 runtime == RUNTIME_RUBY || runtime == RUNTIME_PERL ||
+			 runtime == RUNTIME_HOTSPOT || runtime == RUNTIME_NODE;
 		if (is_one)
 			describe(runtime, elf, bias_of(elf, start, end, offset));
+		if (is_one && memory_image_has_code(&image))
+			must(code_mappings(process, elf, start, &image) == 0, "mappings");
 		image_close(elf);
 	}
 	close(fd);
@@ -210,36 +218,31 @@ static void find_thread(pid_t id)
 	image.head.stack = thread.stack;
 	_Static_assert(sizeof(image.head.leaf) == sizeof(thread.reg), "registers");
 	memcpy(image.head.leaf, thread.reg, sizeof(thread.reg));
-	image.head.made = is_made(thread.pc) ? thread.pc : 0;
+	image.head.made = 0;
+	if (memory_image_has_code(&image) || is_made(thread.pc))
+		image.head.made = thread.pc;
 }
 
 /* Returns whether the walk finds what the interpreter said. */
 static bool agrees(struct functions *functions)
 {
-	struct runtime_words words;
-	struct runtime_frame frame;
-	struct function function;
-	u32 count = 0, line = 0, words_count;
+	static struct image_frames found;
+	const u32 words = image_walk(&image);
 
-	words_count = image_walk(&image);
-	image_tell_all(&image, functions, words_count);
-	runtime_words_init(&words, host.word, words_count);
-	while (!runtime_words_end(&words))
-		while (runtime_words_next(&words, &frame)) {
-			const struct memory_image_frame *said = &image.frame[count];
-			int r = image_name(&image, functions, &frame, &function, &line);
+	image_name_all(&image, functions, words, &found);
+	for (u32 i = 0; i < found.count && i < image.head.frames; i++) {
+		const struct memory_image_frame *frame = &found.frame[i], *said = &image.frame[i];
 
-			if (r < 0 || count++ == image.head.frames || line != said->line ||
-			    strcmp(function.name, said->name) != 0) {
-				fprintf(stderr, "record_image: frame %u: %d, %s:%u, not %s:%u\n",
-					count, r, r < 0 ? "" : function.name, line, said->name,
-					said->line);
-				return false;
-			}
-		}
-	fprintf(stderr, "record_image: %u of %u frames, result %u, %u lines\n", count,
-		image.head.frames, host.walk.list.result, image.head.lines);
-	return count == image.head.frames && host.walk.list.result == RUNTIME_WHOLE;
+		if (image_is_said(&image, said, frame))
+			continue;
+		fprintf(stderr, "record_image: frame %u: %s %s:%u, not %s %s:%u\n", i, frame->name,
+			frame->file, frame->line, said->name, said->file, said->line);
+		return false;
+	}
+	fprintf(stderr, "record_image: %u of %u frames, result %u, reason %u, %u lines\n",
+		found.count, image.head.frames, host.walk.list.result, host.walk.reason,
+		image.head.lines);
+	return found.count == image.head.frames && host.walk.list.result == RUNTIME_WHOLE;
 }
 
 /* Returns what tells builds of one version apart. */
@@ -248,6 +251,10 @@ static const char *variant(void)
 	const u32 start = image.config.root[0].start;
 	static char year[16];
 
+	if (memory_image_is_hotspot(&image))
+		return "-java";
+	if (memory_image_is_v8(&image))
+		return "-v8";
 	if (memory_image_is_luajit(&image)) {
 		snprintf(year, sizeof(year), "-%s", memory_image_year(&image));
 		return year;

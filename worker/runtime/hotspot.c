@@ -23,6 +23,8 @@ static const uint32_t known_majors[] = {JDK_8, 11, 17, 21, 25, 26};
 #define BYTECODE_BELOW	 64u
 /* utilities/unsigned5.hpp: since this version no byte is 0 */
 #define EXCLUDES_ZERO 20u
+/* virtual threads: bpf/walk/hotspot_chunk.bpf.h */
+#define HAS_PIECES 21u
 
 static bool has(uint32_t field)
 {
@@ -232,6 +234,7 @@ static int set_functions(const struct hotspot_layout *layout, uint32_t major,
 	}
 	hotspot->bytecode_below = major == JDK_8 ? BYTECODE_BELOW_8 : BYTECODE_BELOW;
 	hotspot->excluded = major >= EXCLUDES_ZERO;
+	hotspot->has_pieces = major >= HAS_PIECES;
 	return 0;
 }
 

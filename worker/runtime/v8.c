@@ -83,6 +83,7 @@ static int set_texts(const struct v8_layout *layout, struct runtime_v8 *v8)
 	v8->scope_names = layout->scope_names;
 	v8->scope_module = layout->scope_module;
 	v8->scope_shift = layout->scope_shift;
+	v8->scope_receiver = layout->scope_receiver;
 	return 0;
 }
 

@@ -6,9 +6,14 @@
 // as JSON: stacks, outermost function first; calls, as (caller, file, line, called function); lines of each
 // function. Then REPORT.ready is there, and the same goes on without the observer. Runs in Java 8 and later.
 //
+// -Dvirtual=true: the same in a virtual thread, which yields before it works. HotSpot then moves the functions to the
+// heap and brings some of them back.
+//
 // Between two safepoints the second compiler notes no place without DebugNonSafepoints: a profile then has the place
 // of the second safepoint, and sometimes its function. So fewer functions have to agree.
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,6 +29,7 @@ import java.util.function.IntUnaryOperator;
 
 class Calls {
 	static final int ROUNDS = 3, DEPTH = 40, BURN = 4000;
+	static final boolean VIRTUAL = Boolean.getBoolean("virtual");
 	static boolean on = true;
 	static final Set<String> stacks = new LinkedHashSet<>(), calls = new LinkedHashSet<>();
 	static final Map<String, Set<Integer>> lines = new LinkedHashMap<>();
@@ -49,11 +55,14 @@ class Calls {
 		return value;
 	}
 
-	static void report(String path) throws Exception {
+	static void report(String path) {
 		StringBuilder text = new StringBuilder("{\"version\": \"Java " + System.getProperty("java.specification.version"));
 		boolean exact = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-XX:+DebugNonSafepoints");
 		text.append("\", \"functions\": " + (exact ? 99 : 85));
-		text.append(", \"files\": [\"Calls.java\"], \"own\": 1, \"proven\": 98, \"stacks\": [");
+		if (VIRTUAL)
+			text.append(", \"root\": \"java.lang.VirtualThread.run\"");
+		text.append(", \"files\": [\"Calls.java\"], \"own\": 1, \"proven\": ").append(VIRTUAL ? 97 : 98);
+		text.append(", \"stacks\": [");
 		text.append(String.join(",", stacks)).append("], \"calls\": [").append(String.join(",", calls));
 		text.append("], \"lines\": [");
 		String separator = "";
@@ -62,13 +71,17 @@ class Calls {
 			separator = ",";
 		}
 		text.append("]}");
-		Files.write(Paths.get(path), text.toString().getBytes(StandardCharsets.UTF_8));
-		Files.write(Paths.get(path + ".ready"), new byte[0]);
+		try {
+			Files.write(Paths.get(path), text.toString().getBytes(StandardCharsets.UTF_8));
+			Files.write(Paths.get(path + ".ready"), new byte[0]);
+		} catch (IOException e) {
+			throw new UncheckedIOException(e);
+		}
 	}
 
 	// ---- what calls what: the lines of a function's own work are those at which it observes ----
 
-	static int burn(int n) { int sum = on ? observe(0) : 0; for (int i = 0; i < n; i++) sum = (sum * 31 + i) ^ (sum >>> 3); return sum; }
+	static int burn(int n) { int sum = on ? observe(0) : 0; if (VIRTUAL) Thread.yield(); for (int i = 0; i < n; i++) sum = (sum * 31 + i) ^ (sum >>> 3); return sum; }
 
 	static int small(int n) { return burn(n) + (on ? observe(1) : 1); }
 
@@ -130,13 +143,21 @@ class Calls {
 		return sum;
 	}
 
-	public static void main(String[] arguments) throws Exception {
+	static void work(String path) {
 		for (int i = 0, sum = 0;; i++) {
 			if (i == ROUNDS) {
 				on = false;
-				report(arguments[0]);
+				report(path);
 			}
 			sum += round();
 		}
+	}
+
+	public static void main(String[] arguments) throws Exception {
+		if (VIRTUAL)
+			((Thread)Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null,
+					(Runnable)() -> work(arguments[0]))).join();
+		else
+			work(arguments[0]);
 	}
 }

@@ -18,12 +18,8 @@ let on = true;
 
 // ---- what V8 says -----------------------------------------------------------------------------
 
-// V8 9.4 keeps the name of a class in a property of its constructor alone, which a profiler does not see.
-const NAMELESS = process.versions.v8.startsWith('9.') ? ['Square'] : [];
-
 function name_of(site) {
-	const name = site.getFunctionName();
-	return NAMELESS.includes(name) ? '(anonymous)' : name || '(anonymous)';
+	return site.getFunctionName() || '(anonymous)';
 }
 
 function frame_of(site) {
