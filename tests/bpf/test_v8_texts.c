@@ -179,6 +179,29 @@ static void test_v8_texts__scopes(void **state)
 }
 
 /* V8 13: the place is in front of the names, and the flags are the whole of a word. */
+/* V8 9.4 has a word for a receiver that is on the stack or in a context. */
+static void test_v8_texts__scopes_with_a_receiver(void **state)
+{
+	const u64 word = SMALL(~0u), words[] = {word, TAGGED(TEXT(15)), 0};
+
+	(void)state;
+	put_text(TEXT(15), "method");
+	put(SHARED(1) + 16, TAGGED(SCOPE(1)));
+	heap.config.v8.scope_receiver = 7;
+	for (u32 i = 1; i < 3; i++) {
+		put_scope(1, NAMED | i << 7, 0, words, 3);
+		expect_name(TEXT(15) + 16, 6, 0);
+	}
+	for (u32 i = 0; i < 4; i += 3) {
+		put_scope(1, NAMED | i << 7, 0, words + 1, 2);
+		expect_name(TEXT(15) + 16, 6, 0);
+	}
+	/* later versions have none */
+	heap.config.v8.scope_receiver = 0;
+	put_scope(1, NAMED | 1u << 7, 0, words + 1, 2);
+	expect_name(TEXT(15) + 16, 6, 0);
+}
+
 static void test_v8_texts__newer_scopes(void **state)
 {
 	const u64 name = TAGGED(TEXT(15));
@@ -344,6 +367,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(test_v8_texts__##name, heap_setup, scene_teardown)
 		TEST(forms),	TEST(joined),  TEST(prefix), TEST(longer_than_they_are),
+		TEST(cycles),	TEST(long),    TEST(scopes), TEST(scopes_with_a_receiver),
 		TEST(cycles),	TEST(long),    TEST(scopes), TEST(newer_scopes),
 		TEST(newlines), TEST(refused), TEST(away),   TEST(late),
 #undef TEST

@@ -18,16 +18,8 @@ let on = true;
 
 // ---- what V8 says -----------------------------------------------------------------------------
 
-// V8 9.4 keeps the name of a class in a property of its constructor alone, which a profiler does not see.
-const NAMELESS = process.versions.v8.startsWith('9.') ? ['Square'] : [];
-
-function name_of(site) {
-	const name = site.getFunctionName();
-	return NAMELESS.includes(name) ? '(anonymous)' : name || '(anonymous)';
-}
-
 function frame_of(site) {
-	return [name_of(site), path.posix.basename(site.getFileName() || ''),
+	return [site.getFunctionName() || '(anonymous)', path.posix.basename(site.getFileName() || ''),
 		site.getLineNumber() || 0];
 }
 
@@ -59,7 +51,7 @@ function observe() {
 function all_lines() {
 	return [...lines.values()].map(([name, file, numbers]) => {
 		const all = [];
-		for (let n = Math.max(0, Math.min(...numbers) - 3); n <= Math.max(...numbers) + 7; n++)
+		for (let n = Math.max(0, Math.min(...numbers) - 8); n <= Math.max(...numbers) + 7; n++)
 			all.push(n);
 		return [name, file, all];
 	});
