@@ -74,6 +74,7 @@ struct runtime_handler {
 	/*
 	 * Makes the setup of an image that was recognised. Returns 0, or -ENOTSUP: an unknown
 	 * version, or one whose frames cannot be found. Nothing is guessed from another version.
+	 * -EOVERFLOW: pointers of the build are compressed.
 	 */
 	int (*configure)(struct image *image, struct runtime_setup *ret_setup);
 	/* Fills in code and lines of what an event told, but not their first line: told_read(). */
