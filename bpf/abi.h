@@ -742,7 +742,8 @@ struct runtime_v8 {
 	 * of a table of places. V8_START_WITHIN: the instructions themselves are there.
 	 */
 	u16 code_start, code_size, code_table;
-	u16 function_code;   /* offset in a function, of its compiled code; 0: none */
+	/* Bytes before the instructions: of a map, and of a pointer to the code; 0: none */
+	u16 code_map, code_pointer;
 	u16 function_shared; /* offset in a function: that which all functions of the code share */
 	/* Offsets in that, of which shared_bytes are read; at most RUNTIME_HEAD_BYTES */
 	u16 shared_bytes;
@@ -765,12 +766,20 @@ struct runtime_v8 {
 	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
 	u16 array_length, array_data;	       /* in an array of bytes */
 	u16 scope_receiver; /* flag: a scope has a further word where `this` has a place */
+	/*
+	 * Offsets in an array about optimized code. It has the number of functions that are put in,
+	 * an array whose first elements they are, and their places. It also has the function itself.
+	 * own_shared: offset in an object that stands for the function; 0: there is none.
+	 */
+	u16 put_in_count, put_in_functions, own_function, own_shared, put_in_places;
 };
 #define V8_START_WITHIN 0x8000u
 /*
  * As the address of part 1: the event is about compiled code of a function. `named` and `called_in`
  * tell which function. The last part is the code's table of places. With Sparkplug's code, part 0
- * is the interpreter's. With optimized code, part 2 tells where other functions are put in.
+ * is the interpreter's. With optimized code, part 2 tells where other functions are put in, and
+ * part 0 has what part 2 has no room for. Another event has these functions (CODE_INLINED_AT). Its
+ * fingerprint is larger by 1.
  */
 #define V8_TOLD_BASELINE  16u
 #define V8_TOLD_OPTIMIZED 32u

@@ -106,7 +106,7 @@ struct {
 
 /* Code of runtimes that the worker was told of: a mark of it, where the mark's hash says. */
 #define TOLD_CODE_BITS 14
-#define TOLD_NEAR      64u /* marks that a CPU keeps at hand */
+#define TOLD_NEAR      32u /* marks that a CPU keeps at hand */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << TOLD_CODE_BITS);
@@ -270,6 +270,8 @@ struct scratch {
 	u64 names_until;     /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
 	u64 name[EVENT_NAME_WORDS];
 };
+#define PER_CPU_BYTES 32768 /* PCPU_MIN_UNIT_SIZE of linux/percpu.h: the most of a CPU's value */
+_Static_assert(sizeof(struct scratch) <= PER_CPU_BYTES, "struct scratch");
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -266,7 +266,7 @@ INLINE void hotspot_set_kind(struct walk *walk)
  * Returns a number of what tells a blob from another one at its address, or 0. The head of its
  * block says that the block is in use.
  */
-GLOBAL u64 hotspot_seen(u64 blob)
+GLOBAL u32 hotspot_seen(u64 blob)
 {
 	struct walk *walk = walk_state();
 
@@ -280,7 +280,7 @@ GLOBAL u64 hotspot_seen(u64 blob)
 	NOT_UNROLLED
 	for (u32 i = 0; i < HOTSPOT_SEEN_WORDS; i++)
 		seen = runtime_mix(seen, list->memory[i]);
-	return seen | 1;
+	return seen >> 32 | 1;
 }
 
 INLINE struct hotspot_blob *hotspot_entry(struct walk *walk, u64 address)

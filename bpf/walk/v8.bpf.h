@@ -10,6 +10,7 @@
 
 #include "bpf/walk/late.bpf.h"
 #include "bpf/walk/list.bpf.h"
+#include "bpf/walk/v8_code.bpf.h"
 #include "bpf/walk/v8_frame.bpf.h"
 #include "bpf/walk/v8_function.bpf.h"
 #include "bpf/walk/v8_object.bpf.h"
@@ -36,29 +37,16 @@ INLINE u64 v8_place(const struct walk *walk, u64 frame)
 	return place < V8_LENGTH_MAX ? place : RUNTIME_OFFSET_NONE;
 }
 
-#define V8_CODE_EVENTS 2u /* that tell of code that Sparkplug has made */
-
-/* Stores the words of the function that was taken last, or of its compiled code. */
-INLINE int v8_store(struct walk *walk, u64 frame)
+/*
+ * Takes the place in the interpreter's code, unless the frame is in compiled code. Where compiled
+ * code has taken over in a loop, the frame still has the place of that moment.
+ */
+INLINE void v8_take_place(struct walk *walk)
 {
-	const struct v8_function *taken = &walk->v8.taken;
-	u64 code = taken->shared, place = v8_place(walk, frame), compiled = RUNTIME_OFFSET_NONE;
-	u32 fingerprint = taken->fingerprint;
+	struct v8 *v8 = &walk->v8;
 
-	if (place == RUNTIME_OFFSET_NONE)
-		compiled = v8_code_place(frame);
-	if (compiled != RUNTIME_OFFSET_NONE) {
-		code = walk->v8.code.object - V8_TAG;
-		fingerprint = v8_code_fingerprint(&walk->v8);
-		place = compiled;
-		if (!walk_told(walk, code, fingerprint))
-			walk->v8.untold = walk->v8.is_optimized ? 1 : V8_CODE_EVENTS;
-	}
-	if (walk_store(walk, walk->list.words, RUNTIME_WORD_FRAME | code,
-		       place << 32 | fingerprint))
-		return 1;
-	walk->list.words += 2;
-	return 0;
+	if (!v8->is_compiled)
+		v8->instruction = v8_place(walk, v8->taken_frame);
 }
 
 /*
@@ -88,19 +76,26 @@ INLINE int v8_read_noted(struct walk *walk, u64 at)
 	return 0;
 }
 
-/* Stores the function of the next frame that was noted. Returns 0 to go on, or 1 at the end. */
+/* Goes on where all frames that were noted are stored. Returns 0 to go on, or 1 at the end. */
+INLINE int v8_end_marks(struct v8 *v8, struct runtime_list *list)
+{
+	v8->does = V8_PUT_IN;
+	if (v8->put_in_code)
+		return 0;
+	v8->does = V8_SCRIPT;
+	return v8->script ? 0 : runtime_end(list, RUNTIME_WHOLE);
+}
+
+/* Takes the function of the next frame that was noted. Returns 0 to go on, or 1 at the end. */
 INLINE int v8_take_mark(struct walk *walk)
 {
 	struct v8 *v8 = &walk->v8;
 	struct runtime_list *list = &walk->list;
 	u64 number = BOUND((u64)v8->next, RECORD_FRAMES_MAX);
 	u64 at = (walk->mark[number] & MARK_ADDRESS) - sizeof(v8->frame);
-	u64 frame = walk->mark[number] >> MARK_FRAME_SHIFT;
 
-	if (v8->next >= walk->marks) {
-		v8->does = V8_SCRIPT;
-		return v8->script ? 0 : runtime_end(list, RUNTIME_WHOLE);
-	}
+	if (v8->next >= walk->marks)
+		return v8_end_marks(v8, list);
 	v8->next++;
 	if (v8_read_noted(walk, at))
 		return 0;
@@ -108,12 +103,29 @@ INLINE int v8_take_mark(struct walk *walk)
 	if (!(v8->frame[V8_FRAME_CONTEXT] & V8_TAG) ||
 	    v8_take_function(v8->frame[V8_FRAME_FUNCTION]))
 		return 0;
-	if (v8_store(walk, frame))
-		return runtime_end(list, RUNTIME_CUT_DEPTH);
-	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
-		return runtime_end(list, RUNTIME_CUT_DEPTH);
-	v8_want(walk);
-	return 0;
+	v8->taken_frame = walk->mark[number] >> MARK_FRAME_SHIFT;
+	v8->is_compiled = v8->is_optimized = 0;
+	if (v8_find_code()) {
+		v8->after = v8->does;
+		v8->does = V8_SEARCH;
+		return 0;
+	}
+	v8_take_place(walk);
+	return v8_store() ? runtime_end(list, RUNTIME_CUT_DEPTH) : 0;
+}
+
+/* Does the next step of a search. Returns 0 to go on, or 1 at the end. */
+INLINE int v8_step_search(struct walk *walk)
+{
+	struct v8 *v8 = &walk->v8;
+	struct runtime_list *list = &walk->list;
+
+	if (!v8_search())
+		return 0;
+	v8->does = v8->after;
+	v8_take_range(v8);
+	v8_take_place(walk);
+	return v8_store() ? runtime_end(list, RUNTIME_CUT_DEPTH) : 0;
 }
 
 /* Does the next step for the functions of frames. Returns 0 to go on, or 1 at the end. */
@@ -125,20 +137,23 @@ GLOBAL int v8_step(void)
 		return 1;
 	struct v8 *v8 = &walk->v8;
 	struct runtime_list *list = &walk->list;
+	/* behind the frames there are events alone, which another sample can send */
+	int is_stored = v8->next >= walk->marks && v8->does != V8_SEARCH;
 
 	if (v8->does == V8_SCRIPT)
 		return v8_begin_script();
-	if (v8->does == V8_SCAN) {
-		if ((walk_work(walk) >= walk->look_at && walk_late()) || v8_scan())
-			return runtime_end(list, RUNTIME_WHOLE);
-		return 0;
-	}
-	if (list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
+	if (!is_stored && list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
-		return runtime_end(list, RUNTIME_CUT_BUDGET);
+		return runtime_end(list, is_stored ? RUNTIME_WHOLE : RUNTIME_CUT_BUDGET);
+	if (v8->does == V8_SCAN)
+		return v8_scan() ? runtime_end(list, RUNTIME_WHOLE) : 0;
 	if (v8->does == V8_NEXT)
 		return v8->untold ? v8_tell_code() : v8_take_mark(walk);
+	if (v8->does == V8_SEARCH)
+		return v8_step_search(walk);
+	if (v8->does == V8_PUT_IN)
+		return v8_put_in();
 	if (v8->does == V8_NAME)
 		return v8_name();
 	if (v8->does == V8_PREFIX)
@@ -158,12 +173,15 @@ INLINE int v8_begin(struct walk *walk)
 		NOT_UNROLLED
 		for (u32 i = 0; i < V8_FUNCTIONS; i++)
 			walk->function[i].shared = walk->function[i].function = 0;
+		NOT_UNROLLED
+		for (u32 i = 0; i < V8_RANGES; i++)
+			v8->range[i].shared = 0;
 	}
 	v8->key = walk->seed;
 	v8->walk++;
 	v8->next = v8->untold = 0;
 	v8->does = V8_NEXT;
-	v8->script = 0;
+	v8->script = v8->put_in_code = v8->put_in_array = 0;
 	walk_leaf(walk);
 	v8->leaf_code = walk->window[V8_LEAF_CODE];
 	v8->leaf_place = walk->window[V8_LEAF_PLACE];

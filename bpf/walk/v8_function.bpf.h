@@ -194,7 +194,6 @@ GLOBAL int v8_take_function(u64 function)
 	}
 	known->function = function;
 	known->walk = v8->walk;
-	known->is_looked_for = 0;
 	v8->taken = *known;
 	if (!walk_told(walk, known->shared, known->fingerprint))
 		v8->does = V8_NAME;
@@ -400,109 +399,6 @@ GLOBAL int v8_tell(void)
 	list->call = v8->start + 1;
 	list->called_in = taken->script_fingerprint;
 	walk_tell(walk, taken->shared, taken->fingerprint);
-	return 0;
-}
-
-/* ---- compiled code ---- */
-
-/* Returns a number that tells the code that was taken last from other code at its address. */
-INLINE u32 v8_code_fingerprint(const struct v8 *v8)
-{
-	return v8_mix(v8->taken.fingerprint ^ v8->code.start, v8->code.bytes);
-}
-
-/* Looks for optimized code of the function that was taken last, once in a walk. */
-INLINE void v8_look_for_code(struct walk *walk)
-{
-	struct v8 *v8 = &walk->v8;
-	u64 function = v8->frame[V8_FRAME_FUNCTION];
-	u32 at = walk->list.config.v8.function_code;
-	struct v8_function *known = v8_entry(walk, function);
-
-	if (v8->taken.is_looked_for)
-		return;
-	v8->code.object = v8->code.bytes = 0;
-	if (at)
-		v8_take_code(v8_word(walk, function, at));
-	v8->taken.optimized = known->optimized = v8->code;
-	known->is_looked_for = 1;
-}
-
-/*
- * Returns the place of a frame in compiled code of the function that was taken last: v8->code. Or
- * RUNTIME_OFFSET_NONE. The table of optimized code has calls alone, which says nothing of the leaf.
- */
-GLOBAL u64 v8_code_place(u64 frame)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return RUNTIME_OFFSET_NONE;
-	struct v8 *v8 = &walk->v8;
-	u64 word = walk_frame(walk, frame), place = FRAME_ADDRESS(word);
-
-	if (!(word & FRAME_EXACT))
-		place--;
-	v8->code = v8->taken.baseline;
-	v8->is_optimized = 0;
-	if (!v8->taken.bytecode)
-		return RUNTIME_OFFSET_NONE;
-	if (place - v8->code.start < v8->code.bytes)
-		return place - v8->code.start;
-	if (word & FRAME_EXACT)
-		return RUNTIME_OFFSET_NONE;
-	v8_look_for_code(walk);
-	v8->code = v8->taken.optimized;
-	v8->is_optimized = 1;
-	if (place - v8->code.start < v8->code.bytes && v8->code.object != v8->taken.baseline.object)
-		return place - v8->code.start;
-	return RUNTIME_OFFSET_NONE;
-}
-
-/* In an array about what optimized code was made of: where other functions are in it */
-#define V8_PUT_IN 7u
-
-/*
- * Tells of the code that was taken last. Where Sparkplug has made it, an event about the
- * interpreter's code comes first.
- */
-GLOBAL int v8_tell_code(void)
-{
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
-	struct runtime_list *list = &walk->list;
-	struct v8 *v8 = &walk->v8;
-	const struct v8_function *taken = &v8->taken;
-	const struct runtime_v8 *config = &list->config.v8;
-	u64 array = taken->bytecode, code = taken->bytecode, data = config->bytecode_data;
-	u32 fingerprint = taken->fingerprint;
-
-	list->name = list->named = 0;
-	list->call = 1; /* no caller has a name for it */
-	list->called_in = fingerprint;
-	list->memory[0] = taken->bytecode - V8_TAG;
-	list->memory[1] = V8_TOLD_BYTECODE;
-	list->memory[2] = 0;
-	if (!--v8->untold) {
-		list->memory[1] = v8->is_optimized ? V8_TOLD_OPTIMIZED : V8_TOLD_BASELINE;
-		list->named = taken->shared;
-		code = v8->code.object;
-		fingerprint = v8_code_fingerprint(v8);
-		array = v8_word(walk, code, config->code_table);
-		data = config->array_data;
-	}
-	if (v8->is_optimized) {
-		u64 of = v8_word(walk, code, config->code_bytecode);
-
-		of = v8_word(walk, of, config->array_data + V8_PUT_IN * 8);
-		list->memory[0] = 0;
-		list->memory[2] = of & V8_TAG ? of - V8_TAG + config->array_data : 0;
-	}
-	list->memory[3] = array - V8_TAG + data;
-	list->memory[4] = v8_word(walk, array, config->array_length) >> 32;
-	walk_tell(walk, code - V8_TAG, fingerprint);
 	return 0;
 }
 

@@ -30,18 +30,23 @@ INLINE int v8_is_unread(const struct walk *walk, u64 script, u32 fingerprint)
 	return found;
 }
 
-/* Remembers the script of a function, whose newlines no event has told of. */
-INLINE void v8_want(struct walk *walk)
+/*
+ * Remembers the script of the function that was taken last, if events are to tell of its newlines.
+ * Returns whether they are.
+ */
+INLINE int v8_want(struct walk *walk)
 {
 	struct v8 *v8 = &walk->v8;
 	const struct v8_function *taken = &v8->taken;
 
-	if (v8->script || !taken->script ||
-	    v8_is_unread(walk, taken->script, taken->script_fingerprint) ||
+	if (!taken->script || v8_is_unread(walk, taken->script, taken->script_fingerprint) ||
 	    walk_told(walk, taken->script - V8_TAG, taken->script_fingerprint - 1))
-		return;
-	v8->script = taken->script;
-	v8->script_fingerprint = taken->script_fingerprint;
+		return 0;
+	if (!v8->script) {
+		v8->script = taken->script;
+		v8->script_fingerprint = taken->script_fingerprint;
+	}
+	return 1;
 }
 
 /* Begins to look for newlines, where an earlier walk has ended. Returns 0. */

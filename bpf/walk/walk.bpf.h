@@ -274,11 +274,12 @@ struct hotspot_heap {
 #define HOTSPOT_TRUST_NS     200000000ull
 struct hotspot_blob {
 	u64 blob, begin, method, name, own;
-	u64 key, seen;	/* where the code is, and a number of its head */
-	u64 trusted_at; /* CLOCK_MONOTONIC, ns */
+	u64 key;	/* of struct hotspot */
+	u64 trusted_at; /* CLOCK_MONOTONIC, ns: the last look at the head */
+	u32 seen;	/* a number of the head, 0: it was not read */
 	u32 size, frame, complete, kind;
 	/* the place that a leaf was at, as struct hotspot has it; scope 0: none */
-	u32 scope, found, found_before, pad;
+	u32 scope, found, found_before;
 };
 struct hotspot_function {
 	u64 method, instructions;
@@ -343,6 +344,9 @@ struct hotspot {
 #define V8_LEAF_PLACE	8u	   /* and r9 the place there */
 #define V8_IS_HERE	1u
 #define V8_IS_ELSEWHERE 2u
+#define V8_RANGES	32u /* compiled code that walks have met */
+#define V8_SEARCHES	32u /* windows before a place, in which its code may begin */
+#define V8_PUT_IN_MAX	31u /* functions that an event about code has */
 
 enum v8_kind {
 	V8_KIND_SHARED,
@@ -353,10 +357,12 @@ enum v8_kind {
 /* The next step for the functions of the frames. */
 enum v8_does {
 	V8_NEXT,   /* stores the next one */
+	V8_SEARCH, /* looks for its compiled code */
 	V8_NAME,   /* finds the name of a new one, */
 	V8_PREFIX, /* what is before that, */
 	V8_FILE,   /* that of its script, */
 	V8_TELL,   /* and tells of it */
+	V8_PUT_IN, /* takes the next function that is put into compiled code */
 	V8_SCRIPT, /* begins with the newlines of a script */
 	V8_SCAN	   /* looks for them */
 };
@@ -364,14 +370,21 @@ struct v8_code {
 	u64 object, start; /* and its instructions; 0: none */
 	u32 bytes, pad;
 };
+/* Optimized code of the function at `shared`, or what is none. */
+struct v8_range {
+	u64 object, start, shared; /* object 0: it is none */
+	u32 bytes;
+	u32 walk;      /* number of the walk that has met it last, or has found none */
+	u32 put_in;    /* functions that are put in */
+	u32 is_listed; /* flag: events have told of these */
+};
 struct v8_function {
 	u64 function, shared, name, script, bytecode, positions;
 	u64 seen;	/* a number of what tells it from others */
 	u64 trusted_at; /* CLOCK_MONOTONIC, ns: the last look at that; see V8_TRUST_NS */
 	u32 fingerprint, script_fingerprint, position_bytes;
-	u32 walk, looked_up; /* numbers of walks: that has met it last, and looked it up */
-	u32 is_looked_for;   /* flag: optimized code, in the walk of that number */
-	struct v8_code baseline, optimized;
+	u32 walk, looked_up, pad; /* numbers of walks: that has met it last, and looked it up */
+	struct v8_code baseline;
 };
 struct v8_text {
 	u64 data; /* 0: not found */
@@ -384,13 +397,26 @@ struct v8 {
 	u32 is_inside;	       /* flag: the last frame is in its code */
 	u32 walk;	       /* number of this one */
 	u32 untold;	       /* events that are to tell of the last function's compiled code */
-	u32 is_optimized, pad; /* flag: that code is no baseline code */
+	u32 is_compiled;       /* flag: the last function has a place in `code`, */
+	u32 is_optimized, pad; /* which is no baseline code */
+	u32 after;	       /* `does` behind a search */
 	u64 map[V8_KINDS];     /* of objects of these kinds; kept from walk to walk, of: */
 	u64 key;
 	u64 frame[V8_FRAME_WORDS];
 	u64 leaf_code, leaf_place;
 	struct v8_function taken;
 	struct v8_code code; /* that was taken last */
+	u64 taken_frame;     /* the frame on the stack of the function that was taken last, */
+	u64 instruction;     /* its place in the interpreter's code or in `code`, or none, */
+	u64 place;	     /* and its place in memory */
+	struct v8_range range[V8_RANGES];
+	u64 search_at;	  /* the search: where the head of the code may be at most */
+	u32 searches;	  /* and windows that are left */
+	u32 put_in_print; /* of the event about: */
+	u64 put_in_code;  /* code, of whose functions that are put in no event has told; 0: none */
+	u64 put_in_array; /* these functions */
+	u32 put_in, put_in_next;    /* their number, and the next one */
+	u32 is_told_of, is_missing; /* flags: the one before is new; the event has to wait */
 	struct v8_text text;
 	/* where the characters of the name are, and of what is before; as in the event */
 	u64 name, prefix, named;

@@ -20,7 +20,8 @@ static void find_line(const struct told *told, uint32_t instruction)
 	const struct function_key key = {.family = 1, .code = 1},
 				  script = {1, told->script.address, told->script.fingerprint},
 				  bytecode = {1, told->compiled.bytecode,
-					      told->compiled.fingerprint};
+					      told->compiled.fingerprint},
+				  put_in = {1, key.code, key.fingerprint + 1};
 	struct functions *functions = functions_new();
 	struct function function;
 	uint64_t place, function_place;
@@ -30,8 +31,10 @@ static void find_line(const struct told *told, uint32_t instruction)
 	functions_tell(functions, &key, told, 1);
 	functions_tell(functions, &script, told, 1);
 	functions_tell(functions, &bytecode, told, 1);
+	functions_tell(functions, &put_in, told, 1);
 	place = functions_place(functions, &key, instruction, 1);
-	functions_inlined(functions, place, 0, &function_place);
+	for (size_t i = 0; i <= TOLD_PUT_IN_MAX; i++)
+		functions_inlined(functions, place, i, &function_place);
 	functions_line(functions, place);
 	functions_get(functions, FUNCTION_OF(place), &function);
 	functions_free(functions);
@@ -41,6 +44,7 @@ static void find_line(const struct told *told, uint32_t instruction)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct runtime_setup setup = {.handler = &v8_handler};
+	struct told_put_in put_in[TOLD_PUT_IN_MAX];
 	struct event_code event;
 	struct told told;
 
@@ -55,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* bytes of one event count as those of both */
 	if (told.handler->find_instruction(&told.lines, &told.lines, data[1]) > RUNTIME_OFFSET_NONE)
 		abort();
-	if (told.handler->find_place(&told.lines, data[1]) >= FUNCTION_UNTOLD)
+	if (told.handler->find_put_in(&told.lines, data[1], put_in) > TOLD_PUT_IN_MAX)
 		abort();
 	find_line(&told, data[1]);
 	return 0;

@@ -5,6 +5,7 @@
 #include "tests/fuzz/frames_input.h"
 
 #define READS_A_FUNCTION 128u /* of memory, at most */
+#define READS_A_SEARCH	 (V8_SEARCHES * 12u)
 
 int LLVMFuzzerTestOneInput(const u8 *input, size_t size);
 
@@ -35,6 +36,9 @@ static void lead(struct runtime_v8 *v8)
 		&v8->text_first,	 &v8->text_data,     &v8->text_offset,
 		&v8->text_resource,	 &v8->array_data,    &v8->array_length,
 		&v8->bytecode_positions, &v8->bytecode_data, &v8->code_bytecode,
+		&v8->code_size,		 &v8->code_table,    &v8->put_in_count,
+		&v8->put_in_functions,	 &v8->own_function,  &v8->put_in_places,
+		&v8->code_map,
 	};
 	u16 *const types[] = {&v8->type_shared, &v8->type_script, &v8->type_bytecode,
 			      &v8->type_scope,	&v8->type_code,	  &v8->type_text_end};
@@ -46,6 +50,9 @@ static void lead(struct runtime_v8 *v8)
 		*fields[i] &= 0x38;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		*types[i] &= 0xff;
+	v8->code_pointer &= 0x18;
+	v8->own_shared &= 8;
+	v8->code_start &= V8_START_WITHIN | 0x38;
 	v8->scope_count &= 7;
 	v8->scope_first &= 7;
 	v8->scope_start &= 7;
@@ -80,7 +87,8 @@ static int on_tell_inlined(u64 told, u32 print)
 {
 	(void)told;
 	(void)print;
-	assert(++parts <= V8_CHUNKS + 1);
+	assert(host.walk.hotspot.inlined <= CODE_TINY_END / 16);
+	assert(++parts <= V8_CHUNKS + 2);
 	return 1;
 }
 
@@ -96,7 +104,8 @@ static void walk(void)
 		return;
 	step_list();
 	check_frames();
-	assert(host.walk.list.reads <= host.walk.marks * READS_A_FUNCTION +
+	assert(host.walk.list.reads <= host.walk.marks * (READS_A_FUNCTION + READS_A_SEARCH) +
+					       V8_PUT_IN_MAX * READS_A_FUNCTION +
 					       (V8_CHUNKS + 1) * V8_CHUNK * 2 / V8_BLOCK_BYTES +
 					       READS_A_FUNCTION);
 }

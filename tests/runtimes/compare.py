@@ -70,11 +70,12 @@ def frames_of(profile, sample, called):
         if profile.mappings[location["mapping"]]["file"] == JAVA_MAPPING:
             frames.extend(java_frames(profile, location))
             continue
-        function = profile.functions[location["functions"][0]]
-        name = function["name"]
-        if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
-            name = lua_name(function, sample["values"][0], called)
-        frames.append(Frame(name, base(function["file"]), location["lines"][0]))
+        for number, line in reversed(list(zip(location["functions"], location["lines"]))):
+            function = profile.functions[number]
+            name = function["name"]
+            if profile.mappings[location["mapping"]]["file"] in LUA_MAPPINGS:
+                name = lua_name(function, sample["values"][0], called)
+            frames.append(Frame(name, base(function["file"]), line))
     return frames
 
 

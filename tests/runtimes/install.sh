@@ -476,6 +476,7 @@ for version in $nodes; do
 		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
 		row "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
 		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
+		row "node$major, inlined" / inlined.js "$tree/bin/node"
 	else
 		without "node$major" "$reason"
 	fi

@@ -16,7 +16,7 @@
 #define PYTHON_TYPES	   0x4c00u /* PyCode_Type, PyUnicode_Type, PyBytes_Type */
 #define PYTHON_TYPE_BYTES  0x100u
 #define PYTHON_MORE	   0x10000u
-#define PYTHON_SYMBOLS	   48u
+#define PYTHON_SYMBOLS	   64u
 #define PYTHON_RELOCATIONS 8u
 
 struct image;

@@ -405,6 +405,146 @@ static void test_v8_code__optimized(void **state)
 	assert_int_equal(line_in_code(70), 3);
 }
 
+#define PUT_IN 0x7f0000005000ull
+
+/* Tells of the functions that are put in, of which number 0 is one. */
+static int tell_put_in(const struct told_frame *frames, size_t count)
+{
+	const struct function_key list = {FAMILY, BASELINE, BASELINE_MARK + 1};
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK + 1};
+	int r;
+
+	event.address[0] = CODE_INLINED_AT;
+	event.bytes[0] = count * sizeof(*frames);
+	memcpy(event.data, frames, count * sizeof(*frames));
+	r = tell(&event);
+	if (r == 0)
+		functions_tell(functions, &list, &told, 1);
+	return r;
+}
+
+static void tell_put_in_function(void)
+{
+	const struct function_key of = {FAMILY, PUT_IN, 9};
+	struct event_code event = build("inner", "/srv/a.js", 1, 0);
+
+	event.code = PUT_IN;
+	event.fingerprint = 9;
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &of, &told, 1);
+}
+
+static void expect_frame(uint32_t offset, size_t index, const char *name, uint32_t line)
+{
+	const uint64_t place = functions_place(functions, &compiled, offset, 1);
+	struct function function;
+	uint64_t found;
+
+	assert_true(functions_inlined(functions, place, index, &found));
+	assert_true(functions_get(functions, FUNCTION_OF(found), &function));
+	assert_string_equal(function.name, name);
+	assert_int_equal(functions_line(functions, found), line);
+}
+
+static void expect_frames(uint32_t offset, size_t count)
+{
+	const uint64_t place = functions_place(functions, &compiled, offset, 1);
+	uint64_t found;
+
+	assert_true(functions_inlined(functions, place, count - 1, &found));
+	assert_false(functions_inlined(functions, place, count, &found));
+}
+
+static void test_v8_code__put_in(void **state)
+{
+	const struct told_frame frames[] = {{PUT_IN, 9, 0}};
+
+	(void)state;
+	tell_optimized();
+	tell_function();
+	tell_put_in_function();
+	expect_frames(20, 1);
+	assert_int_equal(tell_put_in(frames, 1), 0);
+	expect_frames(10, 1);
+	expect_frame(10, 0, "burn", 2);
+	expect_frames(20, 2);
+	expect_frame(20, 0, "inner", 1);
+	expect_frame(20, 1, "burn", 3);
+	/* it calls itself */
+	expect_frames(40, 3);
+	expect_frame(40, 0, "inner", 1);
+	expect_frame(40, 1, "inner", 1);
+	expect_frame(40, 2, "burn", 3);
+	/* one without an end, and one beyond the table */
+	expect_frames(50, 1);
+	expect_frames(60, 1);
+	expect_frame(50, 0, "burn", 0);
+}
+
+/* Code that is put in is not known, or is no function: the function around it counts. */
+static void test_v8_code__put_in_unknown(void **state)
+{
+	static const uint8_t table[] = {22, 0x80, 0x80, 0x80, 0x80, 0x10};
+	static const uint64_t places[] = {RAW(45, 0), TOLD_PUT_IN_NONE, RAW(45, 0), 1};
+	const struct told_frame frames[] = {{PUT_IN, 9, 0}, {0, 0, 0}};
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
+
+	(void)state;
+	event.address[1] = V8_TOLD_OPTIMIZED;
+	event.named = CODE;
+	event.called_in = key.fingerprint;
+	put(&event, 2, places, sizeof(places));
+	put(&event, 3, table, sizeof(table));
+	assert_int_equal(tell(&event), 0);
+	functions_tell(functions, &compiled, &told, 1);
+	tell_function();
+	assert_int_equal(tell_put_in(frames, 2), 0);
+	/* number 1 */
+	expect_frames(10, 1);
+	expect_frame(10, 0, "burn", 3);
+}
+
+/* Entries have no instruction, and one of them is a function. */
+static void test_v8_code__put_in_damaged(void **state)
+{
+	const struct told_frame frames[] = {{PUT_IN, 9, 0}, {PUT_IN, 9, 3}}, none[] = {{0}};
+
+	(void)state;
+	assert_int_equal(tell_put_in(frames, 2), -EPROTO);
+	assert_int_equal(tell_put_in(none, 1), -EPROTO);
+}
+
+/* 24 places are in one part of the event, and the others in another one. */
+static void test_v8_code__put_in_more(void **state)
+{
+	static uint64_t first[24][2], more[2][2] = {{RAW(45, 0), 0}, {RAW(1, 25), 0}};
+	const struct told_frame frames[] = {{PUT_IN, 9, 0}};
+	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
+	uint8_t table[16];
+	size_t size = add_number(table, 0, 22);
+
+	(void)state;
+	size = add_number(table, size, RAW(7, 26) << 1);
+	event.address[1] = V8_TOLD_OPTIMIZED;
+	event.named = CODE;
+	event.called_in = key.fingerprint;
+	put(&event, 2, first, sizeof(first));
+	put(&event, 0, more, sizeof(more));
+	put(&event, 3, table, size);
+	assert_int_equal(tell(&event), 0);
+	assert_false(told.lines.is_cut);
+	functions_tell(functions, &compiled, &told, 1);
+	tell_function();
+	tell_put_in_function();
+	assert_int_equal(tell_put_in(frames, 1), 0);
+	expect_frames(10, 3);
+	expect_frame(10, 2, "burn", 3);
+	/* the event says that the table has more */
+	event.called_by = 1 + 400;
+	assert_int_equal(tell(&event), 0);
+	assert_true(told.lines.is_cut);
+}
+
 static void test_v8_code__optimized_without_table(void **state)
 {
 	struct event_code event = {.code = BASELINE, .fingerprint = BASELINE_MARK};
@@ -461,6 +601,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_v8_code__optimized, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__optimized_without_table, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__put_in, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__put_in_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__put_in_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__put_in_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__versions, setup, teardown),
 	};

@@ -114,7 +114,6 @@ static void test_v8_config__refused(void **state)
 		{.without = "_ZN2v88internal7Version6major_E"},
 		{.without = "_ZN2v88internal7Version6minor_E"},
 		{.without = "v8dbg_SmiShiftSize"},
-		{.has_small_pointers = true},
 		{.other = "_ZN2v88internal7Version6major_E", .value = 11},
 		{.other = "_ZN2v88internal7Version6major_E", .value = -1},
 		{.other = "_ZN2v88internal7Version6major_E", .value = 256},
@@ -130,6 +129,7 @@ static void test_v8_config__refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		assert_int_equal(configure(&refused[i]), -ENOTSUP);
+	assert_int_equal(configure(&(struct build_v8){.has_small_pointers = true}), -EOVERFLOW);
 }
 
 int main(void)

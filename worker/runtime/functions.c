@@ -583,36 +583,95 @@ static struct told_frame find_compiled(const struct functions *functions, const 
 	return frame;
 }
 
-/* Returns the place in the text of the script, if an event has told of the function. */
-static uint64_t place_in_script(const struct functions *functions, const struct entry *code,
-				uint64_t place, uint64_t of)
+/* Returns the functions that are put into optimized code, or NULL: no event has told of them. */
+static const struct function_text *find_put_in(const struct functions *functions,
+					       const struct entry *code)
 {
-	const struct entry *entry = map_get(functions->numbers, FUNCTION_OF(of));
+	const struct function_key key = {code->key.family, code->key.code,
+					 (uint32_t)(code->key.fingerprint + 1)};
+	const struct entry *entry = find(functions, &key);
 
-	if (!entry || !entry->text)
-		return of;
-	return FUNCTION_PLACE(FUNCTION_OF(of),
-			      code->text->handler->find_place(&code->text->lines,
-							      (uint32_t)place & INSTRUCTION_MAX));
+	if (!entry)
+		return NULL;
+	return entry->text;
+}
+
+/* Gets the function at a place in optimized code. Returns false: its name cannot be known. */
+static bool read_put_in(const struct entry *code, const struct function_text *put_in,
+			const struct told_put_in *at, struct told_frame *ret_frame)
+{
+	*ret_frame = (struct told_frame){code->text->compiled.function,
+					 code->text->compiled.fingerprint, RUNTIME_OFFSET_NONE};
+	if (at->function == TOLD_PUT_IN_NONE)
+		return true;
+	if (!put_in || !read_inlined(put_in, at->function, ret_frame) || ret_frame->code == 0)
+		return false;
+	ret_frame->instruction = RUNTIME_OFFSET_NONE;
+	return true;
+}
+
+/*
+ * Finds the functions at a place in optimized code. Where one of them is not known, they count as
+ * the function around them. Returns their number.
+ */
+static size_t find_optimized(const struct functions *functions, const struct entry *code,
+			     uint32_t place, struct told_put_in at[TOLD_PUT_IN_MAX])
+{
+	const struct function_text *put_in = find_put_in(functions, code);
+	const size_t count = code->text->handler->find_put_in(&code->text->lines, place, at);
+	struct told_frame frame;
+
+	if (count == 0)
+		at[0] = (struct told_put_in){TOLD_PUT_IN_NONE, 0};
+	for (size_t i = 0; i < count; i++) {
+		if (read_put_in(code, put_in, &at[i], &frame))
+			continue;
+		at[0] = at[count - 1];
+		return 1;
+	}
+	if (count == 0)
+		return 1;
+	return count;
+}
+
+/* As functions_inlined(). The place is one in the text of the script, if the function is told. */
+static bool find_in_optimized(struct functions *functions, const struct entry *code, uint32_t place,
+			      size_t index, uint64_t *ret_place)
+{
+	struct told_put_in at[TOLD_PUT_IN_MAX];
+	struct told_frame frame;
+	struct function_key key;
+	const struct entry *entry;
+
+	if (index >= find_optimized(functions, code, place, at) ||
+	    !read_put_in(code, find_put_in(functions, code), &at[index], &frame))
+		return false;
+	key = (struct function_key){code->key.family, frame.code, frame.fingerprint};
+	*ret_place = functions_place(functions, &key, frame.instruction, code->used);
+	entry = map_get(functions->numbers, FUNCTION_OF(*ret_place));
+	if (entry && entry->text)
+		*ret_place = FUNCTION_PLACE(FUNCTION_OF(*ret_place), at[index].place);
+	return true;
 }
 
 bool functions_inlined(struct functions *functions, uint64_t place, size_t index,
 		       uint64_t *ret_place)
 {
 	const struct entry *entry = map_get(functions->numbers, FUNCTION_OF(place));
+	const uint32_t instruction = (uint32_t)place & INSTRUCTION_MAX;
 	struct function_key key;
 	struct told_frame frame;
 
 	if (!entry || !entry->text)
 		return false;
+	if (entry->text->lines.format == TOLD_LINES_OPTIMIZED)
+		return find_in_optimized(functions, entry, instruction, index, ret_place);
 	if (is_of_function(entry->text) && index == 0)
-		frame = find_compiled(functions, entry, (uint32_t)place & INSTRUCTION_MAX);
+		frame = find_compiled(functions, entry, instruction);
 	else if (!read_inlined(entry->text, index, &frame))
 		return false;
 	key = (struct function_key){entry->key.family, frame.code, frame.fingerprint};
 	*ret_place = functions_place(functions, &key, frame.instruction, entry->used);
-	if (entry->text->lines.format == TOLD_LINES_OPTIMIZED)
-		*ret_place = place_in_script(functions, entry, place, *ret_place);
 	return true;
 }
 

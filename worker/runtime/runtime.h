@@ -8,6 +8,7 @@
 #define KEYHOLE_WORKER_RUNTIME_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/runtimes.h"
@@ -73,6 +74,7 @@ struct runtime_handler {
 	/*
 	 * Makes the setup of an image that was recognised. Returns 0, or -ENOTSUP: an unknown
 	 * version, or one whose frames cannot be found. Nothing is guessed from another version.
+	 * -EOVERFLOW: pointers of the build are compressed.
 	 */
 	int (*configure)(struct image *image, struct runtime_setup *ret_setup);
 	/* Fills in code and lines of what an event told, but not their first line: told_read(). */
@@ -88,8 +90,12 @@ struct runtime_handler {
 	 */
 	uint32_t (*find_instruction)(const struct told_lines *compiled,
 				     const struct told_lines *bytecode, uint32_t place);
-	/* As find_line() does, with TOLD_LINES_OPTIMIZED. NULL: no event has such lines. */
-	uint32_t (*find_place)(const struct told_lines *optimized, uint32_t place);
+	/*
+	 * Finds the functions at a place in optimized code, innermost first and the code's own
+	 * function last. Returns their number, or 0. NULL: no event has TOLD_LINES_OPTIMIZED.
+	 */
+	size_t (*find_put_in)(const struct told_lines *optimized, uint32_t place,
+			      struct told_put_in ret_functions[TOLD_PUT_IN_MAX]);
 	/*
 	 * Finds a name among packed ones, as `named` of struct event_code says. Returns 0 or
 	 * -ENOENT. NULL: the runtime packs no names.

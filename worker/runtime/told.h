@@ -61,10 +61,12 @@ struct told_script {
 /*
  * The same, but optimized code: the table itself leads to places in the text of the script. `unit`
  * is that of the function's lines. The table begins with TOLD_PUT_IN_BYTES, which tell where the
- * compiler has put other functions in.
+ * compiler has put other functions in. A further event has these functions (TOLD_LINES_INLINED).
+ * Its code is the same, and its fingerprint is larger by 1.
  */
 #define TOLD_LINES_OPTIMIZED 0xfffffffbu
-#define TOLD_PUT_IN_BYTES    (CODE_PART_3 - CODE_PART_2)
+#define TOLD_PUT_IN_BYTES    (CODE_PART_3 - CODE_PART_2 + CODE_PART_1)
+#define TOLD_PUT_IN_MAX	     (TOLD_PUT_IN_BYTES / 16 + 1) /* functions at a place */
 struct told_compiled {
 	uint64_t function, bytecode; /* addresses */
 	uint32_t fingerprint;
@@ -75,6 +77,13 @@ struct told_frame {
 	uint64_t code;
 	uint32_t fingerprint, instruction;
 };
+
+/* A function at a place in optimized code, and its own place there: in the text of its script. */
+struct told_put_in {
+	uint32_t function; /* its number among those of the event, or TOLD_PUT_IN_NONE */
+	uint32_t place;	   /* as of struct told_script, or 0 */
+};
+#define TOLD_PUT_IN_NONE 0xffffffffu /* the code is that of the function itself */
 
 /*
  * Names that code has for functions that it calls, packed side by side. An event about such a

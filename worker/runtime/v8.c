@@ -11,6 +11,7 @@
 #include "worker/runtime/v8_baseline.h"
 #include "worker/runtime/v8_code.h"
 #include "worker/runtime/v8_layout.h"
+#include "worker/runtime/v8_optimized.h"
 
 /* An exported function of any release: its address is in the runtime's own code. */
 #define INSIDE "node_module_register"
@@ -47,10 +48,20 @@ static int set_functions(const struct v8_layout *layout, struct runtime_v8 *v8)
 	v8->code_start = layout->code_start;
 	v8->code_size = layout->code_size;
 	v8->code_table = layout->code_table;
-	v8->function_code = layout->function_code;
 	v8->array_length = layout->array_length;
 	v8->array_data = layout->array_data;
 	return 0;
+}
+
+static void set_optimized(const struct v8_layout *layout, struct runtime_v8 *v8)
+{
+	v8->code_map = layout->code_map;
+	v8->code_pointer = layout->code_pointer;
+	v8->put_in_count = layout->put_in_count;
+	v8->put_in_functions = layout->put_in_functions;
+	v8->own_function = layout->own_function;
+	v8->own_shared = layout->own_shared;
+	v8->put_in_places = layout->put_in_places;
 }
 
 static void set_types(const struct v8_layout *layout, struct runtime_v8 *v8)
@@ -118,6 +129,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	if (r < 0)
 		return r;
 	set_types(layout, v8);
+	set_optimized(layout, v8);
 	set_event(&setup.config);
 	*ret_setup = setup;
 	return 0;
@@ -128,6 +140,6 @@ const struct runtime_handler v8_handler = {
 	.configure = configure,
 	.read_code = v8_code_read,
 	.find_line = v8_code_place,
-	.find_place = v8_code_place_of,
+	.find_put_in = v8_optimized_find,
 	.find_instruction = v8_baseline_instruction,
 };

@@ -12,6 +12,8 @@
 #include "worker/runtime/runtime.h"
 #include "worker/runtime/told.h"
 #include "worker/runtime/v8_layout.h"
+#include "worker/runtime/v8_optimized.h"
+#include "worker/runtime/v8_positions.h"
 
 /* The parts of an event about a function: bpf/walk/v8_function.bpf.h */
 enum v8_told {
@@ -105,89 +107,6 @@ static int read_text(const struct memory *memory, uint64_t address, uint32_t say
 
 /* ---- places ---- */
 
-#define VLQ_BITS 7u
-#define VLQ_MORE 0x80u
-#define VLQ_MAX	 9u /* bytes of a number */
-
-static uint64_t read_number(struct reader *reader)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < VLQ_MAX; i++) {
-		const uint8_t byte = reader_u8(reader);
-
-		sum |= (uint64_t)(byte & ~VLQ_MORE) << VLQ_BITS * i;
-		if (!(byte & VLQ_MORE))
-			break;
-	}
-	return sum;
-}
-
-/* base/vlq.h: the lowest bit of the number is its sign. */
-static int64_t read_signed(struct reader *reader)
-{
-	const uint64_t number = read_number(reader);
-
-	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
-}
-
-/*
- * Reads the distance of an instruction. codegen/source-position-table.cc: that of an expression is
- * stored as -1 - it. Later there are flags in the lowest bits.
- */
-static int64_t read_step(struct reader *reader, uint32_t bits)
-{
-	int64_t step;
-
-	if (bits)
-		return (int64_t)(read_number(reader) >> bits);
-	step = read_signed(reader);
-	if (step < 0)
-		return -step - 1;
-	return step;
-}
-
-#define POSITION_SHIFT 1u /* source-position.h: the lowest bit says from where a function is */
-#define POSITION_MASK  ((1u << 30) - 1)
-
-#define DISTANCE_MAX   (1ll << 48)
-#define FUNCTION_ENTRY -1 /* kFunctionEntryBytecodeOffset: tables begin there */
-
-/*
- * Finds the place of an instruction, or of a byte of compiled code. A table has pairs of distances:
- * of an instruction and of a place. Returns a raw place, or -1.
- */
-static int64_t find_place(struct reader *reader, uint32_t bits, bool is_cut, uint32_t instruction)
-{
-	int64_t at = FUNCTION_ENTRY, place = 0, best = -1;
-
-	while (reader_left(reader) > 0) {
-		const int64_t step = read_step(reader, bits);
-		const int64_t distance = read_signed(reader);
-
-		if (reader_failed(reader) || step > INT32_MAX || distance > DISTANCE_MAX ||
-		    distance < -DISTANCE_MAX)
-			break;
-		at += step;
-		place += distance;
-		if (at > instruction)
-			break;
-		best = place;
-	}
-	/* what is cut off may have a nearer place */
-	if (is_cut && at <= instruction)
-		return -1;
-	return best;
-}
-
-/* Returns a place in the text of a script, as of struct told_script, or 0. */
-static uint32_t in_script(int64_t place)
-{
-	if (place < 0 || (place >> POSITION_SHIFT & POSITION_MASK) >= FUNCTION_UNTOLD - 1)
-		return 0;
-	return (uint32_t)(place >> POSITION_SHIFT & POSITION_MASK) + 1;
-}
-
 uint32_t v8_code_place(const struct told_lines *lines, uint32_t instruction)
 {
 	struct reader reader;
@@ -195,44 +114,7 @@ uint32_t v8_code_place(const struct told_lines *lines, uint32_t instruction)
 	if (lines->format != FORMAT_POSITIONS || instruction >= RUNTIME_OFFSET_NONE)
 		return 0;
 	reader_init(&reader, lines->table, lines->size);
-	return in_script(find_place(&reader, lines->unit, lines->is_cut, instruction));
-}
-
-/* The number of a function that is put in, counted from 1 on; 0: it is the function itself. */
-#define POSITION_PUT_IN_SHIFT 31u
-#define POSITION_PUT_IN_MASK  0xffffu
-#define PUT_IN_BYTES	      16u /* a raw place of its call, and the number of its code */
-#define PUT_IN_DEPTH	      (TOLD_PUT_IN_BYTES / PUT_IN_BYTES)
-
-/* Returns the place in the function itself from which a function at a place was called. */
-static int64_t find_outermost(const struct told_lines *lines, int64_t place)
-{
-	for (unsigned int depth = 0; depth <= PUT_IN_DEPTH && place >= 0; depth++) {
-		const uint32_t number =
-			(uint32_t)(place >> POSITION_PUT_IN_SHIFT) & POSITION_PUT_IN_MASK;
-		struct reader reader;
-
-		if (number == 0)
-			return place;
-		reader_init(&reader, lines->table, TOLD_PUT_IN_BYTES);
-		reader_seek(&reader, (number - 1) * PUT_IN_BYTES);
-		place = (int64_t)reader_u64(&reader);
-		if (reader_failed(&reader))
-			break;
-	}
-	return -1;
-}
-
-uint32_t v8_code_place_of(const struct told_lines *lines, uint32_t offset)
-{
-	struct reader reader;
-
-	if (lines->format != TOLD_LINES_OPTIMIZED || lines->size < TOLD_PUT_IN_BYTES)
-		return 0;
-	reader_init(&reader, lines->table, lines->size);
-	reader_skip(&reader, TOLD_PUT_IN_BYTES);
-	return in_script(
-		find_outermost(lines, find_place(&reader, lines->unit, lines->is_cut, offset)));
+	return v8_positions_in_script(v8_positions_find(&reader, lines, instruction));
 }
 
 static void read_positions(const struct v8_layout *layout, const struct memory *memory,
@@ -278,43 +160,14 @@ static int read_newlines(const struct memory *memory, struct told *told)
 	return 0;
 }
 
-static void read_put_in(const struct memory *memory, struct told *told)
-{
-	size_t left = memory_left(memory, told->part[TOLD_FILE]);
-
-	if (left > TOLD_PUT_IN_BYTES)
-		left = TOLD_PUT_IN_BYTES;
-	if (memory_read(memory, told->part[TOLD_FILE], told->table, left) < 0)
-		memset(told->table, 0, TOLD_PUT_IN_BYTES);
-}
-
-/* Reads an event about optimized code, which may have no functions put in. */
-static int read_optimized(const struct v8_layout *layout, const struct memory *memory,
-			  struct told *told)
-{
-	size_t left = memory_left(memory, told->part[TOLD_POSITIONS]);
-
-	told->lines.format = TOLD_LINES_OPTIMIZED;
-	told->lines.unit = layout->position_bits;
-	told->compiled.function = told->named;
-	told->compiled.fingerprint = told->called_in;
-	memset(told->table, 0, TOLD_PUT_IN_BYTES);
-	if (left > TOLD_TABLE_BYTES - TOLD_PUT_IN_BYTES)
-		left = TOLD_TABLE_BYTES - TOLD_PUT_IN_BYTES;
-	if (memory_read(memory, told->part[TOLD_POSITIONS], told->table + TOLD_PUT_IN_BYTES, left) <
-	    0)
-		return 0;
-	told->lines.size = TOLD_PUT_IN_BYTES + left;
-	read_put_in(memory, told);
-	return 0;
-}
-
 /* Reads an event about compiled code, or about the interpreter's. */
 static int read_table(const struct runtime_setup *setup, const struct memory *memory,
 		      struct told *told)
 {
-	if (told->part[TOLD_PREFIX] == V8_TOLD_OPTIMIZED)
-		return read_optimized(&setup->layout.v8, memory, told);
+	if (told->part[TOLD_PREFIX] == V8_TOLD_OPTIMIZED) {
+		v8_optimized_read(&setup->layout.v8, memory, told);
+		return 0;
+	}
 	read_positions(&setup->layout.v8, memory, told);
 	told->lines.unit = setup->version;
 	told->lines.format = TOLD_LINES_BYTECODE;
@@ -356,8 +209,11 @@ int v8_code_read(const struct runtime_setup *setup, const struct cpython_types *
 	(void)types;
 	(void)code;
 	memset(told, 0, sizeof(*told));
-	if (memory_left(memory, CODE_INLINED_AT) > 0)
+	/* an event about newlines is as long as it can be */
+	if (memory_left(memory, CODE_INLINED_AT + CODE_TINY_END - sizeof(struct told_frame)) > 0)
 		return read_newlines(memory, ret_told);
+	if (memory_left(memory, CODE_INLINED_AT) > 0)
+		return v8_optimized_read_functions(memory, ret_told);
 	if (ret_told->part[TOLD_PREFIX] >= V8_TOLD_BASELINE &&
 	    ret_told->part[TOLD_PREFIX] <= V8_TOLD_OPTIMIZED)
 		return read_table(setup, memory, ret_told);

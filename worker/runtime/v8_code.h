@@ -16,7 +16,5 @@ int v8_code_read(const struct runtime_setup *setup, const struct cpython_types *
 		 const struct memory *memory, uint64_t code, struct told *ret_told);
 /* The place in the text of the script, as of struct told_script, or 0. */
 uint32_t v8_code_place(const struct told_lines *lines, uint32_t instruction);
-/* The same, of a place in optimized code: there the function itself, or another one, is called. */
-uint32_t v8_code_place_of(const struct told_lines *lines, uint32_t offset);
 
 #endif

@@ -76,8 +76,11 @@ int v8_layout_find(struct image *image, const struct exported *exported,
 	uint16_t value;
 
 	if (!find_version(image, exported, ret_version) ||
-	    !read_number(image, exported, "v8dbg_SmiShiftSize", &number) || number != SMALL_SHIFT ||
-	    v8_layout_of_version(*ret_version, ret_layout) < 0)
+	    !read_number(image, exported, "v8dbg_SmiShiftSize", &number))
+		return -ENOTSUP;
+	if (number == 0)
+		return -EOVERFLOW;
+	if (number != SMALL_SHIFT || v8_layout_of_version(*ret_version, ret_layout) < 0)
 		return -ENOTSUP;
 	for (size_t i = 0; i < LAYOUT_ROWS(symbols); i++) {
 		/* no symbol describes some fields */

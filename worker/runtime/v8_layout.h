@@ -15,8 +15,10 @@ struct v8_layout {
 };
 
 /*
- * Finds the layout of an image. Also sets the version of V8, as of struct runtime_setup. Returns 0,
- * or -ENOTSUP: another version, or a build whose pointers or small numbers have 4 bytes.
+ * Finds the layout of an image. Also sets the version of V8, as of struct runtime_setup.
+ *   0           done
+ *   -ENOTSUP    another version
+ *   -EOVERFLOW  a build whose pointers or small numbers have 4 bytes
  */
 int v8_layout_find(struct image *image, const struct exported *exported,
 		   struct v8_layout *ret_layout, uint32_t *ret_version);

@@ -398,7 +398,10 @@ static void explain_shown(const struct sources *sources, const struct finding *f
 	}
 	if (!runtime_is_own_file(finding->source->runtime, name))
 		snprintf(part, sizeof(part), "where it runs %s, ", row->name);
-	if (finding->source->runtime_error != 0 && finding->source->runtime_error != -ENOENT)
+	if (finding->source->runtime_error == -EOVERFLOW)
+		snprintf(part, sizeof(part), "%s with compressed pointers, which are not read, ",
+			 row->name);
+	else if (finding->source->runtime_error != 0 && finding->source->runtime_error != -ENOENT)
 		snprintf(part, sizeof(part), "%s of an unknown version or build, ", row->name);
 	snprintf(ret_text, ADVICE_BYTES, "%s: %sshown are %s (%s: %s)", name, part, row->shown,
 		 row->name, row->help);

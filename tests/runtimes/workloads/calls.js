@@ -18,12 +18,8 @@ let on = true;
 
 // ---- what V8 says -----------------------------------------------------------------------------
 
-function name_of(site) {
-	return site.getFunctionName() || '(anonymous)';
-}
-
 function frame_of(site) {
-	return [name_of(site), path.posix.basename(site.getFileName() || ''),
+	return [site.getFunctionName() || '(anonymous)', path.posix.basename(site.getFileName() || ''),
 		site.getLineNumber() || 0];
 }
 
@@ -55,7 +51,7 @@ function observe() {
 function all_lines() {
 	return [...lines.values()].map(([name, file, numbers]) => {
 		const all = [];
-		for (let n = Math.max(0, Math.min(...numbers) - 3); n <= Math.max(...numbers) + 7; n++)
+		for (let n = Math.max(0, Math.min(...numbers) - 8); n <= Math.max(...numbers) + 7; n++)
 			all.push(n);
 		return [name, file, all];
 	});
