@@ -27,6 +27,7 @@ LINES = 97.0  # percent of the samples with a handler, where the language tells 
 LEAST = 1  # samples of a chain
 SUFFIXES = re.compile(r"_\[[ijk]\]$")
 REGEXP = "v8::internal::NativeRegExpMacroAssembler::Execute"  # names the code without a name that it calls
+UNREADY = "[cut: not_ready]"  # readiness is no matter of this test: the process was not known yet
 LISTS = "[cut: functions]"  # behind it, functions are left out
 OBJECT = re.compile(r"^(.*)\+0x[0-9a-f]+$")  # a function of an object without symbols
 # Java's own stacks leave them out
@@ -186,7 +187,8 @@ def compare_pprof(service, folder, stacks):
     samples = [(frames_of(profile, sample), sample["values"][0]) for sample in profile.samples]
     complete, whole, lines = Share("complete", service.complete), Share("whole", WHOLE), Share("lines", LINES)
     for frames, count in samples:
-        complete.add(is_proven(frames), count, text(frames))
+        if frames[0].name != UNREADY:
+            complete.add(is_proven(frames), count, text(frames))
         whole.add(is_whole(frames), count, text(frames))
         for frame in frames:
             if frame.name.startswith(service.handlers) and frame.mapping == service.mapping:
