@@ -98,12 +98,14 @@ def main():
         stats = file.read()
     with open(STATS, "w", encoding="ascii") as file:
         file.write("1")
-    with tempfile.TemporaryDirectory(prefix="keyhole-compiled.") as folder:
-        subprocess.run(["javac", "-g", "-d", folder, os.path.join(HERE, "workloads/Compiled.java")], check=True)
-        without, _ = measure(0, folder)
-        cost, rate = measure(METHODS, folder)
-    with open(STATS, "w", encoding="ascii") as file:
-        file.write(stats)
+    try:
+        with tempfile.TemporaryDirectory(prefix="keyhole-compiled.") as folder:
+            subprocess.run(["javac", "-g", "-d", folder, os.path.join(HERE, "workloads/Compiled.java")], check=True)
+            without, _ = measure(0, folder)
+            cost, rate = measure(METHODS, folder)
+    finally:
+        with open(STATS, "w", encoding="ascii") as file:
+            file.write(stats)
     good = cost - without <= LIMIT and rate >= METHODS * ENOUGH
     print("%s 1 - %d functions a minute cost %.3f %% of a core more" % ("ok" if good else "not ok", METHODS, cost - without))
     print("1..1")
