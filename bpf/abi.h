@@ -760,8 +760,8 @@ struct runtime_v8 {
 	u16 code_bytecode;		       /* in compiled code, of the interpreter's code */
 	u16 array_length, array_data;	       /* in an array of bytes */
 	/*
-	 * Offsets in an array about optimized code. It has the number of functions that are put in,
-	 * an array whose first elements they are, and their places. It also has the function itself.
+	 * Offsets in an array about optimized code. It has the number of functions that are put
+	 * in, an array that begins with them, and their places. It also has the function itself.
 	 * own_shared: offset in an object that stands for the function; 0: there is none.
 	 */
 	u16 put_in_count, put_in_functions, own_function, own_shared, put_in_places;
