@@ -767,8 +767,8 @@ struct runtime_v8 {
 	u16 array_length, array_data;	       /* in an array of bytes */
 	u16 scope_receiver; /* flag: a scope has a further word where `this` has a place */
 	/*
-	 * Offsets in an array about optimized code. It has the number of functions that are put in,
-	 * an array whose first elements they are, and their places. It also has the function itself.
+	 * Offsets in an array about optimized code. It has the number of functions that are put
+	 * in, an array that begins with them, and their places. It also has the function itself.
 	 * own_shared: offset in an object that stands for the function; 0: there is none.
 	 */
 	u16 put_in_count, put_in_functions, own_function, own_shared, put_in_places;
