@@ -1260,11 +1260,12 @@ enum account_kind {
 	ACCOUNT_IDLE,
 	ACCOUNT_OTHERS,	  /* processes that the command line does not name */
 	ACCOUNT_DENIED,	  /* processes that a rule of the policy denies */
-	ACCOUNT_UNLISTED, /* threads without a place of their own */
+	ACCOUNT_UNLISTED, /* threads without a place, or whose switches no hook has seen */
 	ACCOUNT_KINDS,
 };
 #define ACCOUNT_CPU_KINDS	 (ACCOUNT_KINDS - 1)
 #define ACCOUNT_PLACE(cpu, kind) ((cpu)*ACCOUNT_CPU_KINDS + (kind)-1)
+#define ACCOUNT_NO_THREAD	 0xffffffffu
 #define ACCOUNT_NO_PLACE	 0xffffffffu /* the thread gets one when it leaves the CPU */
 
 enum account_figure {
@@ -1315,11 +1316,12 @@ struct account_cpu {
 	u64 lost_places; /* stints for which there was no place */
 	u64 lost_tasks;	 /* stints for which the table of tasks had no room */
 	u64 skipped;	 /* interrupts that came while `busy` */
+	u64 missed;	 /* threads that were there without a switch to them */
 	/* Sums of stints whose places others have taken since, at this CPU. */
 	u64 gone_ns, gone_switches, gone_softirqs, gone[FIGURES];
 	struct account_time softirqs[ACCOUNT_SOFTIRQS];
 	struct account_time hardirqs[ACCOUNT_HARDIRQS];
-	u64 fill[3];
+	u64 fill[2];
 };
 _Static_assert(sizeof(struct account) % 8 == 0, "struct account");
 _Static_assert(sizeof(struct account_cpu) % 64 == 0, "CPUs share no line");

@@ -241,6 +241,11 @@ INLINE int goes_on(struct task_struct *task, const struct account_task *entry, u
 	return account && account->cgroup == BPF_CORE_READ(cgroup_node(task), id);
 }
 
+INLINE int is_exiting(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & PF_EXITING;
+}
+
 /* Finds or makes the place of a thread whose entry is missing or no longer true. */
 static __attribute__((noinline)) u32 find_place(struct account_cpu *cpu, struct task_struct *task,
 						u32 is_current)
@@ -258,10 +263,11 @@ static __attribute__((noinline)) u32 find_place(struct account_cpu *cpu, struct 
 	fresh.kind = judge(task, is_current);
 	entry = bpf_map_lookup_elem(&account_tasks, &thread);
 	if (entry && entry->task == fresh.task) {
-		if (goes_on(task, entry, fresh.kind)) {
+		/* the hooks of an exit have forgotten the process by now */
+		if (goes_on(task, entry, fresh.kind) || is_exiting(task)) {
 			entry->cgroups = fresh.cgroups;
 			entry->verdicts = fresh.verdicts;
-			return fresh.kind ? place_of_kind(fresh.kind) : entry->place;
+			return entry->kind ? place_of_kind(entry->kind) : entry->place;
 		}
 		if (entry->kind == ACCOUNT_THREAD)
 			before = account_at(entry->place);
@@ -299,11 +305,41 @@ INLINE u32 known_place(struct task_struct *next)
 	return entry->kind ? place_of_kind(entry->kind) : entry->place;
 }
 
+/*
+ * Takes a thread whose coming no hook has seen: a kernel may leave programs out, as it does when one
+ * interrupts itself. The kernel knows how long the thread ran since it last left a CPU. The rest of
+ * the time is of threads that nobody has seen.
+ */
+static __attribute__((noinline)) void meet_unseen(struct account_cpu *cpu, struct task_struct *task)
+{
+	u64 ran = BPF_CORE_READ(task, se.sum_exec_runtime);
+	struct account *account, *others = account_at(place_of_kind(ACCOUNT_UNLISTED));
+
+	cpu->missed++;
+	cpu->thread = BPF_CORE_READ(task, pid);
+	cpu->place = find_place(cpu, task, 1);
+	account = account_at(cpu->place);
+	if (!account || !others || !account->thread)
+		return;
+	ran -= account->last[FIGURE_runtime];
+	if (ran >= cpu->pending)
+		return;
+	others->ns += cpu->pending - ran;
+	cpu->pending = ran;
+}
+
+INLINE void check_thread(struct account_cpu *cpu, struct task_struct *task, u32 thread)
+{
+	if (cpu->thread != thread && cpu->thread != ACCOUNT_NO_THREAD)
+		meet_unseen(cpu, task);
+}
+
 /* Charges what waits to the current task. */
 INLINE void settle(struct account_cpu *cpu, struct task_struct *task)
 {
 	struct account *account;
 
+	check_thread(cpu, task, (u32)bpf_get_current_pid_tgid());
 	if (cpu->place == ACCOUNT_NO_PLACE)
 		cpu->place = find_place(cpu, task, 1);
 	account = account_at(cpu->place);
@@ -338,6 +374,7 @@ INLINE void leave_cpu(struct account_cpu *cpu, struct task_struct *prev)
 {
 	struct account *account;
 
+	check_thread(cpu, prev, prev->pid);
 	if (cpu->place == ACCOUNT_NO_PLACE)
 		cpu->place = find_place(cpu, prev, 1);
 	account = account_at(cpu->place);

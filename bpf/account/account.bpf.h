@@ -23,6 +23,7 @@ INLINE void account_advance(struct account_cpu *cpu, u64 from, u64 now)
 	if (!cpu->begin) {
 		cpu->begin = cpu->since = from;
 		cpu->place = ACCOUNT_NO_PLACE;
+		cpu->thread = ACCOUNT_NO_THREAD;
 	}
 	if (now <= cpu->since)
 		return;
@@ -93,7 +94,6 @@ INLINE void account_take_over(struct account_cpu *cpu, struct account *account)
 		cpu->gone_ns += account->ns;
 		cpu->gone_switches += account->switches;
 		cpu->gone_softirqs += account->softirqs;
-#pragma unroll
 		for (u32 i = 0; i < FIGURES; i++)
 			cpu->gone[i] += account->last[i] - account->first[i];
 	}
@@ -101,7 +101,6 @@ INLINE void account_take_over(struct account_cpu *cpu, struct account *account)
 	ACCOUNT_COMPILER_BARRIER();
 	account->ended = 0;
 	account->ns = account->switches = account->softirqs = 0;
-#pragma unroll
 	for (u32 i = 0; i < FIGURES; i++)
 		account->first[i] = account->last[i] = 0;
 }

@@ -207,6 +207,7 @@ static struct accounts_sums sums_since(const struct accounts_sums *now,
 	sums.lost_places = since(now->lost_places, before->lost_places);
 	sums.lost_tasks = since(now->lost_tasks, before->lost_tasks);
 	sums.skipped = since(now->skipped, before->skipped);
+	sums.missed = since(now->missed, before->missed);
 	return sums;
 }
 
@@ -215,14 +216,12 @@ static struct accounts_sums sums_since(const struct accounts_sums *now,
 static void write_view(const struct accounts *accounts, const struct view *view,
 		       struct output *output)
 {
-	if (accounts->parts.flags & OPTIONS_STAT_JSON) {
+	if (accounts->parts.flags & OPTIONS_STAT_JSON)
 		view_json(view, output);
-		output_string(output, "\n");
-	} else if (accounts->parts.flags & OPTIONS_STAT_CSV) {
+	else if (accounts->parts.flags & OPTIONS_STAT_CSV)
 		view_csv(view, output);
-	} else {
+	else
 		view_text(view, output);
-	}
 }
 
 static int put_view(const struct accounts *accounts, const struct view *view, int fd)

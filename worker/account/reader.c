@@ -197,6 +197,7 @@ static void add_cpu(const struct account_cpu *cpu, uint64_t now, struct accounts
 	sums->lost_places += cpu->lost_places;
 	sums->lost_tasks += cpu->lost_tasks;
 	sums->skipped += cpu->skipped;
+	sums->missed += cpu->missed;
 	add_times(sums->softirqs, cpu->softirqs, ACCOUNT_SOFTIRQS);
 	add_times(sums->hardirqs, cpu->hardirqs, ACCOUNT_HARDIRQS);
 	for (size_t i = 0; i < FIGURES; i++)

@@ -33,7 +33,7 @@ struct accounts_sums {
 	uint64_t wall;	  /* ns, over all CPUs: what the sums are to be together */
 	uint64_t charged; /* ns: what they are */
 	uint64_t cpus;	  /* that had an event */
-	uint64_t lost_places, lost_tasks, skipped;
+	uint64_t lost_places, lost_tasks, skipped, missed;
 };
 
 int accounts_reader_init(struct accounts_reader *reader); /* 0 or -ENOMEM */

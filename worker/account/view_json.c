@@ -84,6 +84,7 @@ static void put_sums(const struct view *view, struct json *json)
 	json_key_number(json, "lost_places", sums->lost_places);
 	json_key_number(json, "lost_tasks", sums->lost_tasks);
 	json_key_number(json, "skipped_interrupts", sums->skipped);
+	json_key_number(json, "missed_switches", sums->missed);
 }
 
 void view_json(const struct view *view, struct output *output)

@@ -55,7 +55,8 @@ static void put_shares(const struct view *view, struct output *output)
 	put_share(view, output, "other processes", sums->kind[ACCOUNT_OTHERS].ns, false);
 	put_share(view, output, "processes that the policy denies", sums->kind[ACCOUNT_DENIED].ns,
 		  false);
-	put_share(view, output, "threads without a place", sums->kind[ACCOUNT_UNLISTED].ns, false);
+	put_share(view, output, "threads that were not seen or have no place",
+		  sums->kind[ACCOUNT_UNLISTED].ns, false);
 	put_share(view, output, "processes that ended unseen", sums->unseen.ns, false);
 	put_share(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns, true);
 	put_share(view, output, "softirqs", sum_times(sums->softirqs, ACCOUNT_SOFTIRQS), true);
