@@ -306,7 +306,7 @@ INLINE u32 known_place(struct task_struct *next)
 }
 
 /*
- * Takes a thread whose coming no hook has seen: a kernel may leave programs out, as it does when one
+ * Takes a thread whose coming no hook has seen. A kernel may leave a program out, as when one
  * interrupts itself. The kernel knows how long the thread ran since it last left a CPU. The rest of
  * the time is of threads that nobody has seen.
  */

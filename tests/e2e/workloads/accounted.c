@@ -6,8 +6,8 @@
  *   accounted sleep N MS     sleeps N times for so long
  *   accounted pingpong N     two processes wake each other N times by pipes
  *   accounted forks N        N processes, one after another, that compute for 0.1 ms each
- * A line is: name, CPU time in ns, waited in ns (both of schedstat), voluntary switches, and the
- * CPU time in ns at the beginning of main().
+ * A line has the name, CPU time and time waited in ns (both of schedstat), voluntary switches, and
+ * the CPU time at the beginning of main().
  */
 #include <fcntl.h>
 #include <stdint.h>
