@@ -1275,6 +1275,13 @@ enum account_figure {
 	FIGURES
 };
 
+enum account_counter {
+#define C(name, type, config) ACCOUNT_COUNTER_##name,
+#include "bpf/account_counters.def"
+#undef C
+	ACCOUNT_COUNTERS
+};
+
 struct account {
 	u64 number; /* of the stint; 0: none */
 	u64 start;  /* of the process, CLOCK_MONOTONIC, ns */
@@ -1287,6 +1294,7 @@ struct account {
 	u64 switches;			   /* times that the thread left a CPU */
 	u64 softirqs;			   /* that interrupted it */
 	u64 first[FIGURES], last[FIGURES]; /* the kernel's own, when the stint began and last */
+	u64 counter[ACCOUNT_COUNTERS];	   /* where the CPUs have them; else 0 */
 };
 
 #define ACCOUNT_SOFTIRQS 10u /* NR_SOFTIRQS of include/linux/interrupt.h */
@@ -1300,6 +1308,12 @@ struct account_time {
 	u64 ns, count;
 };
 
+/* A counter when it was read last. While others have its hardware, it does not run. */
+struct account_reading {
+	u64 value;
+	u64 enabled, running; /* ns */
+};
+
 struct account_cpu {
 	u64 begin;   /* CLOCK_MONOTONIC, ns; 0: this CPU has had no event yet */
 	u64 since;   /* all time until here is charged: since - begin is the sum of all that is */
@@ -1310,7 +1324,7 @@ struct account_cpu {
 	u32 softirq, hardirq; /* the vector, in these contexts */
 	u32 pid, thread;      /* of the running thread */
 	u32 busy;	      /* flag: BPF changes the words above */
-	u32 pad;
+	u32 counters;	      /* bit of each counter that this CPU has */
 	u64 switches;
 	u64 stints;	 /* that this CPU has numbered */
 	u64 lost_places; /* stints for which there was no place */
@@ -1318,7 +1332,8 @@ struct account_cpu {
 	u64 skipped;	 /* interrupts that came while `busy` */
 	u64 missed;	 /* threads that were there without a switch to them */
 	/* Sums of stints whose places others have taken since, at this CPU. */
-	u64 gone_ns, gone_switches, gone_softirqs, gone[FIGURES];
+	u64 gone_ns, gone_switches, gone_softirqs, gone[FIGURES], gone_counter[ACCOUNT_COUNTERS];
+	struct account_reading reading[ACCOUNT_COUNTERS];
 	struct account_time softirqs[ACCOUNT_SOFTIRQS];
 	struct account_time hardirqs[ACCOUNT_HARDIRQS];
 	u64 fill[2];

@@ -89,6 +89,16 @@ struct {
 	__uint(value_size, sizeof(u32));
 } account_places SEC(".maps");
 
+const volatile u32 counted = 0; /* flag: counters are read */
+
+/* Counters of each CPU, at ACCOUNT_COUNTERS * CPU + counter. The loader puts in those there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, ACCOUNT_COUNTERS);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} account_counters SEC(".maps");
+
 INLINE struct account_cpu *cpu_now(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -334,6 +344,24 @@ INLINE void check_thread(struct account_cpu *cpu, struct task_struct *task, u32 
 		meet_unseen(cpu, task);
 }
 
+/* Gives a place what the CPU's counters have counted. A counter that cannot be read is absent. */
+static __attribute__((noinline)) void count(struct account_cpu *cpu, struct account *account)
+{
+	u32 first = bpf_get_smp_processor_id() * ACCOUNT_COUNTERS;
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < ACCOUNT_COUNTERS; i++) {
+		struct bpf_perf_event_value value;
+		struct account_reading now;
+
+		if (bpf_perf_event_read_value(&account_counters, first + i, &value, sizeof(value)))
+			continue;
+		now = (struct account_reading){value.counter, value.enabled, value.running};
+		cpu->counters |= 1u << i;
+		account_count(&cpu->reading[i], &now, &account->counter[i]);
+	}
+}
+
 /* Charges what waits to the current task. */
 INLINE void settle(struct account_cpu *cpu, struct task_struct *task)
 {
@@ -346,6 +374,8 @@ INLINE void settle(struct account_cpu *cpu, struct task_struct *task)
 	if (!account)
 		return;
 	account_commit(cpu, account);
+	if (counted)
+		count(cpu, account);
 	if (account->thread)
 		read_figures(task, account);
 }
@@ -380,6 +410,8 @@ INLINE void leave_cpu(struct account_cpu *cpu, struct task_struct *prev)
 	account = account_at(cpu->place);
 	if (account) {
 		account_switch(cpu, account);
+		if (counted)
+			count(cpu, account);
 		if (account->thread)
 			copy_figures(prev, account);
 	}

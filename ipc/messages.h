@@ -85,10 +85,11 @@ struct message_ready {
 #define OPTIONS_STAT_JSON     65536u  /* each table is an object of JSON */
 #define OPTIONS_STAT_CSV      131072u /* rows have their values between commas */
 #define OPTIONS_BY_CGROUP     262144u /* OPTIONS_STAT: rows are cgroups */
+#define OPTIONS_COUNTERS      524288u /* OPTIONS_STAT: counters of perf events as well */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  524287u /* all of them */
-#define OPTIONS_EVERY_MAX 255u	  /* seconds between the profiles of a stream */
+#define OPTIONS_FLAGS	  1048575u /* all of them */
+#define OPTIONS_EVERY_MAX 255u	   /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
 enum names_kind {

@@ -4,12 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "bpf/sched.skel.h"
 #include "bpf/walk_loop.skel.h"
+#include "ipc/guard.h"
+#include "ipc/log.h"
 #include "ipc/time.h"
 #include "loader/map_memory.h"
 
@@ -68,30 +73,76 @@ static int take_maps(struct accounts *accounts)
 	return bpf_map_freeze(accounts->cpus);
 }
 
-static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler)
+static const struct {
+	const char *name;
+	struct perf_event_attr attr;
+} counters[] = {
+#define C(name, kind, what) {#name, {.type = PERF_TYPE_##kind, .config = PERF_COUNT_##what}},
+#include "bpf/account_counters.def"
+#undef C
+};
+
+/* Opens a counter of a CPU. The map keeps the event, which needs no descriptor then. */
+static int open_counter(int map, uint32_t cpu, uint32_t counter)
+{
+	struct perf_event_attr attr = counters[counter].attr;
+	const uint32_t place = cpu * ACCOUNT_COUNTERS + counter;
+	guard_fd int fd = -1;
+
+	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return bpf_map_update_elem(map, &place, &fd, BPF_ANY);
+}
+
+/* A counter that a CPU lacks is absent from the tables. */
+static void open_counters(const struct sched_bpf *own)
+{
+	const int map = bpf_map__fd(own->maps.account_counters);
+
+	for (uint32_t i = 0; i < ACCOUNT_COUNTERS; i++) {
+		int r = 0;
+
+		for (uint32_t cpu = 0; cpu < own->rodata->cpu_count && r == 0; cpu++)
+			r = open_counter(map, cpu, i);
+		if (r && r != -ENODEV) /* not online */
+			log_info("counters: %s: %s", counters[i].name, strerror(-r));
+	}
+}
+
+static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, bool counts)
 {
 	int r = share_maps(own->obj, sampler->obj);
 
 	if (r)
 		return r;
 	set_constants(own, sampler);
+	own->rodata->counted = counts;
 	r = bpf_map__set_max_entries(own->maps.account_cpus, own->rodata->cpu_count);
+	if (r)
+		return r;
+	r = bpf_map__set_max_entries(own->maps.account_counters,
+				     own->rodata->cpu_count * ACCOUNT_COUNTERS);
 	if (r)
 		return r;
 	r = sched_bpf__load(own);
 	if (r)
 		return r;
+	if (counts)
+		open_counters(own);
 	return fill_places(own);
 }
 
-int accounts_load(struct accounts *accounts, const struct walk_loop_bpf *sampler)
+int accounts_load(struct accounts *accounts, const struct walk_loop_bpf *sampler, bool wanted)
 {
 	int r;
 
 	accounts->skeleton = sched_bpf__open();
 	if (!accounts->skeleton)
 		return -errno;
-	r = prepare(accounts->skeleton, sampler);
+	r = prepare(accounts->skeleton, sampler, wanted);
 	if (r)
 		return r;
 	r = take_maps(accounts);

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_LOADER_ACCOUNTS_H
 #define KEYHOLE_LOADER_ACCOUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sched_bpf;
@@ -16,9 +17,10 @@ struct accounts {
 
 /*
  * Loads and attaches the object, which takes maps and constants of the sampler's. That one is
- * loaded and attached. Returns 0 or a negative errno.
+ * loaded and attached. counters: programs read the counters that this machine has. Returns 0 or a
+ * negative errno.
  */
-int accounts_load(struct accounts *accounts, const struct walk_loop_bpf *sampler);
+int accounts_load(struct accounts *accounts, const struct walk_loop_bpf *sampler, bool counters);
 
 /* Has accounts begin now, or does nothing where none are wanted. */
 void accounts_begin(const struct accounts *accounts);

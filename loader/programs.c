@@ -375,9 +375,10 @@ static int prepare(struct programs *programs, const struct options *options,
 }
 
 /* Accounts take no sample: the event charges the threads that run. */
-static int load_accounts(struct programs *programs)
+static int load_accounts(struct programs *programs, const struct options *options)
 {
-	int r = accounts_load(&programs->accounts, programs->skeleton);
+	const bool counters = options->given.flags & OPTIONS_COUNTERS;
+	int r = accounts_load(&programs->accounts, programs->skeleton, counters);
 
 	programs->sampler = programs->accounts.tick;
 	programs->map_bytes += programs->accounts.map_bytes;
@@ -416,7 +417,7 @@ int programs_load(struct programs *programs, const struct options *options,
 	/* Attaches no sampler, whose attachment would enable its event. */
 	r = walk_loop_bpf__attach(programs->skeleton);
 	if (r == 0 && options->given.flags & OPTIONS_STAT)
-		r = load_accounts(programs);
+		r = load_accounts(programs, options);
 	if (r)
 		return r;
 	return open_readings(programs, cgroup);

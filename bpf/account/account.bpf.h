@@ -87,6 +87,27 @@ INLINE void account_switch(struct account_cpu *cpu, struct account *account)
 	cpu->context = 0;
 }
 
+#define ACCOUNT_RATIO_BITS 10 /* of a fraction: enabled by running */
+
+/*
+ * Gives a place what a counter has counted since the CPU's last reading, as if the counter had run
+ * all the time. The first reading gives nothing.
+ */
+INLINE void account_count(struct account_reading *before, const struct account_reading *now,
+			  u64 *counter)
+{
+	u64 count = now->value - before->value, enabled = now->enabled - before->enabled,
+	    running = now->running - before->running;
+
+	if (before->enabled && running) {
+		if (running < enabled)
+			count = count * ((enabled << ACCOUNT_RATIO_BITS) / running) >>
+				ACCOUNT_RATIO_BITS;
+		*counter += count;
+	}
+	*before = *now;
+}
+
 /* Keeps the sums of the stint that had a place, and empties the place for the next one. */
 INLINE void account_take_over(struct account_cpu *cpu, struct account *account)
 {
@@ -96,6 +117,8 @@ INLINE void account_take_over(struct account_cpu *cpu, struct account *account)
 		cpu->gone_softirqs += account->softirqs;
 		for (u32 i = 0; i < FIGURES; i++)
 			cpu->gone[i] += account->last[i] - account->first[i];
+		for (u32 i = 0; i < ACCOUNT_COUNTERS; i++)
+			cpu->gone_counter[i] += account->counter[i];
 	}
 	*(volatile u64 *)&account->number = 0;
 	ACCOUNT_COMPILER_BARRIER();
@@ -103,6 +126,8 @@ INLINE void account_take_over(struct account_cpu *cpu, struct account *account)
 	account->ns = account->switches = account->softirqs = 0;
 	for (u32 i = 0; i < FIGURES; i++)
 		account->first[i] = account->last[i] = 0;
+	for (u32 i = 0; i < ACCOUNT_COUNTERS; i++)
+		account->counter[i] = 0;
 }
 
 /*

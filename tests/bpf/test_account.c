@@ -158,6 +158,27 @@ static void test_account__place_that_is_taken_over_keeps_its_sums(void **state)
 	assert_int_equal(account->last[FIGURE_user], 0);
 }
 
+static void test_account__counters_are_scaled(void **state)
+{
+	const struct account_reading first = {.value = 1000, .enabled = 500, .running = 500};
+	const struct account_reading whole = {.value = 1100, .enabled = 700, .running = 700};
+	const struct account_reading half = {.value = 1400, .enabled = 900, .running = 800};
+	const struct account_reading none = {.value = 1400, .enabled = 1000, .running = 800};
+	struct account_reading before = {0};
+	u64 counter = 0;
+
+	(void)state;
+	account_count(&before, &first, &counter);
+	assert_int_equal(counter, 0);
+	account_count(&before, &whole, &counter);
+	assert_int_equal(counter, 100);
+	account_count(&before, &half, &counter);
+	assert_int_equal(counter, 700);
+	account_count(&before, &none, &counter);
+	assert_int_equal(counter, 700);
+	assert_int_equal(before.enabled, 1000);
+}
+
 /* In any order of events, each ns is charged exactly once. */
 static void test_account__all_time_is_charged_once(void **state)
 {
@@ -207,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup(test_account__switch_ends_a_softirq, setup),
 		cmocka_unit_test_setup(test_account__place_that_is_taken_over_keeps_its_sums,
 				       setup),
+		cmocka_unit_test(test_account__counters_are_scaled),
 		cmocka_unit_test_setup(test_account__all_time_is_charged_once, setup),
 	};
 

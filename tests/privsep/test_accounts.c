@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The accounts as the worker gets them: nobody but BPF can write to what the descriptors stand for,
- * and a worker that is to make a table does not start without them.
+ * The accounts as the worker gets them. Nobody but BPF can write to the arrays. A worker that is to
+ * make a table does not start without both.
  */
 #include "tests/privsep/privsep.h"
 

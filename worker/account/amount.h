@@ -12,6 +12,7 @@ struct amount {
 	uint64_t ns; /* CPU time without interrupts */
 	uint64_t switches, softirqs;
 	uint64_t figure[FIGURES];
+	uint64_t counter[ACCOUNT_COUNTERS];
 };
 
 #define AMOUNT_WORDS (sizeof(struct amount) / sizeof(uint64_t))

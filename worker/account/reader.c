@@ -18,7 +18,8 @@ struct reader_stint {
 int accounts_reader_init(struct accounts_reader *reader)
 {
 	reader->known = calloc(ACCOUNTS, sizeof(*reader->known));
-	if (!reader->known)
+	reader->until = calloc(reader->cpu_count, sizeof(*reader->until));
+	if (!reader->known || !reader->until)
 		return -ENOMEM;
 	return 0;
 }
@@ -26,7 +27,9 @@ int accounts_reader_init(struct accounts_reader *reader)
 void accounts_reader_release(struct accounts_reader *reader)
 {
 	free(reader->known);
+	free(reader->until);
 	reader->known = NULL;
+	reader->until = NULL;
 }
 
 static uint64_t load(const u64 *word)
@@ -51,6 +54,7 @@ static void take_amount(const struct account *account, struct amount *ret_amount
 		if (last > first)
 			ret_amount->figure[i] = last - first;
 	}
+	memcpy(ret_amount->counter, account->counter, sizeof(ret_amount->counter));
 }
 
 /* Copies a place as it was at one moment. Returns false when another stint takes it just now. */
@@ -117,9 +121,13 @@ static void read_thread(struct accounts_reader *reader, uint32_t place)
 		forget_stint(known);
 }
 
-/* Adds the time that a CPU's running thread has not been charged for yet. */
-static bool read_running(struct accounts_reader *reader, const struct account_cpu *cpu)
+/*
+ * Adds the time that a CPU's running thread has not been charged for yet. Returns false when the CPU
+ * had an event meanwhile.
+ */
+static bool read_running(struct accounts_reader *reader, uint32_t number)
 {
+	const struct account_cpu *cpu = &reader->cpus[number];
 	const uint64_t since = load(&cpu->since), pending = load(&cpu->pending);
 	const uint32_t place = __atomic_load_n(&cpu->place, __ATOMIC_ACQUIRE);
 	const uint32_t context = __atomic_load_n(&cpu->context, __ATOMIC_ACQUIRE);
@@ -128,8 +136,9 @@ static bool read_running(struct accounts_reader *reader, const struct account_cp
 	struct amount now;
 	uint64_t time;
 
+	reader->until[number] = since - pending; /* which is in no place */
 	if (since == 0 || place >= ACCOUNTS)
-		return true;
+		return load(&cpu->since) == since;
 	known = &reader->known[place];
 	memcpy(&account, &reader->places[place], sizeof(account));
 	time = reader->clock();
@@ -137,11 +146,14 @@ static bool read_running(struct accounts_reader *reader, const struct account_cp
 	if (load(&cpu->since) != since)
 		return false;
 	if (known->number != account.number)
-		return true; /* a thread that the next turn meets */
+		return true; /* a thread that the next turn meets, and its time */
 	take_amount(&account, &now);
 	now.ns += pending;
-	if (context == 0 && time > since)
+	reader->until[number] = since;
+	if (context == 0 && time > since) {
 		now.ns += time - since;
+		reader->until[number] = time;
+	}
 	charge(known, &now);
 	return true;
 }
@@ -160,7 +172,7 @@ void accounts_reader_turn(struct accounts_reader *reader)
 	}
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
 		for (int tries = 0; tries < CPU_TRIES; tries++)
-			if (read_running(reader, &reader->cpus[i]))
+			if (read_running(reader, i))
 				break;
 }
 
@@ -181,18 +193,20 @@ static uint64_t sum_times(const struct account_time *times, size_t count)
 	return sum;
 }
 
-static void add_cpu(const struct account_cpu *cpu, uint64_t now, struct accounts_sums *sums,
+static void add_cpu(const struct account_cpu *cpu, uint64_t until, struct accounts_sums *sums,
 		    struct amount *gone)
 {
-	struct amount taken = {cpu->gone_ns, cpu->gone_switches, cpu->gone_softirqs, {0}};
+	struct amount taken = {
+		.ns = cpu->gone_ns, .switches = cpu->gone_switches, .softirqs = cpu->gone_softirqs};
 	const uint64_t begin = load(&cpu->begin);
 
 	if (begin == 0)
 		return;
 	if (sums->begin == 0 || begin < sums->begin)
 		sums->begin = begin;
-	if (now > begin)
-		sums->wall += now - begin;
+	if (until > begin)
+		sums->wall += until - begin;
+	sums->counters &= cpu->counters;
 	sums->cpus++;
 	sums->lost_places += cpu->lost_places;
 	sums->lost_tasks += cpu->lost_tasks;
@@ -202,6 +216,7 @@ static void add_cpu(const struct account_cpu *cpu, uint64_t now, struct accounts
 	add_times(sums->hardirqs, cpu->hardirqs, ACCOUNT_HARDIRQS);
 	for (size_t i = 0; i < FIGURES; i++)
 		taken.figure[i] = cpu->gone[i];
+	memcpy(taken.counter, cpu->gone_counter, sizeof(taken.counter));
 	amount_add(gone, &taken);
 }
 
@@ -217,12 +232,13 @@ static uint64_t sum_threads(const struct accounts_reader *reader)
 
 void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_sums *ret_sums)
 {
-	struct accounts_sums sums = {0};
+	struct accounts_sums sums = {.counters = UINT32_MAX};
 	struct amount gone = {0};
-	const uint64_t now = reader->clock();
 
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
-		add_cpu(&reader->cpus[i], now, &sums, &gone);
+		add_cpu(&reader->cpus[i], reader->until[i], &sums, &gone);
+	if (sums.cpus == 0)
+		sums.counters = 0;
 	sums.unseen = amount_since(&gone, &reader->taken_over);
 	sums.charged = sum_threads(reader) + sums.unseen.ns +
 		       sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +

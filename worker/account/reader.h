@@ -21,6 +21,7 @@ struct accounts_reader {
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 	struct table *table;	 /* borrowed */
 	struct reader_stint *known;
+	uint64_t *until;	  /* of each CPU: all time until here was read; 0: none */
 	struct amount taken_over; /* that was read of stints whose places others have */
 };
 
@@ -29,10 +30,11 @@ struct accounts_sums {
 	struct amount kind[ACCOUNT_KINDS]; /* without ACCOUNT_THREAD */
 	struct amount unseen;		   /* stints that ended between two turns */
 	struct account_time softirqs[ACCOUNT_SOFTIRQS], hardirqs[ACCOUNT_HARDIRQS];
-	uint64_t begin;	  /* of the first CPU, CLOCK_MONOTONIC, ns; 0: nothing has come yet */
-	uint64_t wall;	  /* ns, over all CPUs: what the sums are to be together */
-	uint64_t charged; /* ns: what they are */
-	uint64_t cpus;	  /* that had an event */
+	uint64_t begin;	   /* of the first CPU, CLOCK_MONOTONIC, ns; 0: nothing has come yet */
+	uint64_t wall;	   /* ns, over all CPUs: what the sums are to be together */
+	uint64_t charged;  /* ns: what they are */
+	uint64_t cpus;	   /* that had an event */
+	uint32_t counters; /* bit of each counter that all CPUs have */
 	uint64_t lost_places, lost_tasks, skipped, missed;
 };
 

@@ -26,6 +26,19 @@ double view_error(const struct view *view)
 	return (wall - charged) / wall;
 }
 
+const char *view_counter(const struct view *view, unsigned int counter)
+{
+	static const char *const names[ACCOUNT_COUNTERS] = {
+#define C(name, type, config) #name,
+#include "bpf/account_counters.def"
+#undef C
+	};
+
+	if (!(view->sums.counters >> counter & 1))
+		return NULL;
+	return names[counter];
+}
+
 const char *view_softirq(unsigned int vector)
 {
 	/* enum in include/linux/interrupt.h */

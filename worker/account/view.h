@@ -35,6 +35,8 @@ struct view {
 bool view_split(const struct amount *amount, uint64_t *ret_user, uint64_t *ret_system);
 /* Returns which part of the CPUs' time the sums miss, or count too much. */
 double view_error(const struct view *view);
+/* Returns the name of a counter, or NULL where this machine does not have it. */
+const char *view_counter(const struct view *view, unsigned int counter);
 /* Returns the kernel's name of a softirq. */
 const char *view_softirq(unsigned int vector);
 

@@ -40,13 +40,39 @@ static void put_begin(const struct view *view, struct output *output, const char
 	output_string(output, kind);
 }
 
+/* Writes the columns of the counters there are. NULL: there is no value. */
+static void put_counters(const struct view *view, struct output *output, const uint64_t *counter)
+{
+	char text[32];
+
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++) {
+		if (!view_counter(view, i))
+			continue;
+		text[0] = '\0';
+		if (counter)
+			snprintf(text, sizeof(text), "%" PRIu64, counter[i]);
+		output_string(output, ",");
+		output_string(output, text);
+	}
+}
+
+static void put_name(const struct view *view, struct output *output, unsigned int counter)
+{
+	if (!view_counter(view, counter))
+		return;
+	output_string(output, ",counter_");
+	output_string(output, view_counter(view, counter));
+}
+
 /* Writes a part of the CPUs' time that is no row's. */
 static void put_part(const struct view *view, struct output *output, const char *name, uint64_t ns)
 {
 	put_begin(view, output, name);
 	output_string(output, ",,,,");
 	put_seconds(output, ns);
-	output_string(output, ",,,,,,,,,\n");
+	output_string(output, ",,,,,,,,,");
+	put_counters(view, output, NULL);
+	output_string(output, "\n");
 }
 
 static void put_parts(const struct view *view, struct output *output)
@@ -99,10 +125,12 @@ static void put_row(const struct view *view, struct output *output, const struct
 	put_split(output, &row->amount);
 	put_seconds(output, figure[FIGURE_delay]);
 	snprintf(text, sizeof(text),
-		 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+		 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 		 figure[FIGURE_voluntary], figure[FIGURE_involuntary], figure[FIGURE_migrations],
 		 figure[FIGURE_minor_faults], figure[FIGURE_major_faults], row->amount.softirqs);
 	output_string(output, text);
+	put_counters(view, output, row->amount.counter);
+	output_string(output, "\n");
 }
 
 void view_csv(const struct view *view, struct output *output)
@@ -111,7 +139,11 @@ void view_csv(const struct view *view, struct output *output)
 		output_string(output, "time,elapsed_seconds,kind,pid,name,ended_processes,cgroup,"
 				      "cpu_seconds,user_scaled_seconds,system_scaled_seconds,"
 				      "run_queue_seconds,voluntary_switches,involuntary_switches,"
-				      "migrations,minor_faults,major_faults,softirqs\n");
+				      "migrations,minor_faults,major_faults,softirqs");
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS && view->number == 0; i++)
+		put_name(view, output, i);
+	if (view->number == 0)
+		output_string(output, "\n");
 	put_parts(view, output);
 	for (size_t i = 0; i < view->count; i++)
 		put_row(view, output, &view->rows[i]);

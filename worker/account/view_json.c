@@ -33,6 +33,17 @@ static void put_amount(struct json *json, const struct amount *amount)
 	json_key_number(json, "softirqs", amount->softirqs);
 }
 
+static void put_counters(const struct view *view, struct json *json, const struct amount *amount)
+{
+	if (view->sums.counters == 0)
+		return;
+	json_key_object(json, "counters");
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++)
+		if (view_counter(view, i))
+			json_key_number(json, view_counter(view, i), amount->counter[i]);
+	json_end(json);
+}
+
 static void put_times(struct json *json, const char *key, const struct account_time *times,
 		      unsigned int count, bool named)
 {
@@ -64,6 +75,7 @@ static void put_row(const struct view *view, struct json *json, const struct vie
 	if (row->cgroup[0])
 		json_key_clean_string(json, "cgroup", row->cgroup);
 	put_amount(json, &row->amount);
+	put_counters(view, json, &row->amount);
 	json_end(json);
 }
 

@@ -91,6 +91,19 @@ static void put_name(const struct view *view, const struct view_row *row, struct
 	output_string(output, "\n");
 }
 
+static void put_counters(const struct view *view, const struct amount *amount,
+			 struct output *output)
+{
+	char text[32];
+
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++) {
+		if (!view_counter(view, i))
+			continue;
+		snprintf(text, sizeof(text), "%16" PRIu64 " ", amount->counter[i]);
+		output_string(output, text);
+	}
+}
+
 static void put_row(const struct view *view, const struct view_row *row, struct output *output)
 {
 	const uint64_t *figure = row->amount.figure;
@@ -106,6 +119,7 @@ static void put_row(const struct view *view, const struct view_row *row, struct 
 		 figure[FIGURE_involuntary], figure[FIGURE_migrations],
 		 figure[FIGURE_minor_faults] + figure[FIGURE_major_faults]);
 	output_string(output, line);
+	put_counters(view, &row->amount, output);
 	if (!view->by_cgroup) {
 		snprintf(line, sizeof(line), "%7s ", pid);
 		output_string(output, line);
@@ -139,6 +153,12 @@ void view_text(const struct view *view, struct output *output)
 	snprintf(line, sizeof(line), "\n%11s %6s %6s %6s %9s %8s %7s %6s %7s ", "CPU s", "CPU %",
 		 "user %", "sys %", "waited s", "vol.sw", "inv.sw", "migr", "faults");
 	output_string(output, line);
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++) {
+		if (!view_counter(view, i))
+			continue;
+		snprintf(line, sizeof(line), "%16s ", view_counter(view, i));
+		output_string(output, line);
+	}
 	output_string(output, view->by_cgroup ? "CGROUP\n" : "    PID NAME\n");
 	for (; shown < view->count && shown < ROWS_SHOWN; shown++)
 		put_row(view, &view->rows[shown], output);

@@ -6,8 +6,8 @@
  *   accounted sleep N MS     sleeps N times for so long
  *   accounted pingpong N     two processes wake each other N times by pipes
  *   accounted forks N        N processes, one after another, that compute for 0.1 ms each
- * A line has the name, CPU time and time waited in ns (both of schedstat), voluntary switches, and
- * the CPU time at the beginning of main().
+ * A line has a name, then of schedstat the CPU time and the time waited in ns. The number of
+ * voluntary switches and the CPU time at the beginning of main() follow.
  */
 #include <fcntl.h>
 #include <stdint.h>
