@@ -42,6 +42,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* CLOCK_MONOTONIC, ns: when accounting began. 0: not yet. The loader alone writes it. */
 volatile u64 counting_from;
+/* Bit of each counter that some CPU has. The loader alone writes it, before anything is attached. */
+volatile u32 counters_there;
 /* Counts changes of verdicts: a thread whose verdict is older gets another one. */
 volatile u32 verdicts;
 
@@ -354,6 +356,8 @@ static __attribute__((noinline)) void count(struct account_cpu *cpu, struct acco
 		struct bpf_perf_event_value value;
 		struct account_reading now;
 
+		if (!(counters_there >> i & 1))
+			continue;
 		if (bpf_perf_event_read_value(&account_counters, first + i, &value, sizeof(value)))
 			continue;
 		now = (struct account_reading){value.counter, value.enabled, value.running};

@@ -107,6 +107,8 @@ static void open_counters(const struct sched_bpf *own)
 
 		for (uint32_t cpu = 0; cpu < own->rodata->cpu_count && r == 0; cpu++)
 			r = open_counter(map, cpu, i);
+		if (r == 0 || r == -ENODEV)
+			own->bss->counters_there |= 1u << i;
 		if (r && r != -ENODEV) /* not online */
 			log_info("counters: %s: %s", counters[i].name, strerror(-r));
 	}

@@ -2,7 +2,8 @@
 """Measures what accounts cost: ns of BPF a switch, while two processes wake each other by pipes.
 
 The kernel's statistics of programs (kernel.bpf_stats_enabled) tell the time in the program, and
-their own with it. LIMIT_NS bounds the best round, as others may keep the machine busy.
+their own with it. LIMIT_NS bounds the best round, as others may keep the machine busy. Options of
+keyhole stat may follow: --counters costs more.
 """
 
 import json
@@ -25,7 +26,7 @@ def program():
 
 
 def start():
-    loader = subprocess.Popen([f"{BUILD}/keyhole", "stat", "-v", "-d", "60", "-o", "-"],
+    loader = subprocess.Popen([f"{BUILD}/keyhole", "stat", "-v", "-d", "60", *sys.argv[1:]],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in loader.stderr:
         if " enabled " in line:
@@ -50,8 +51,8 @@ def main():
     finally:
         loader.terminate()
         loader.wait()
-    print(f"on_switch: {best:.1f} ns a switch at best, {LIMIT_NS} allowed")
-    return best > LIMIT_NS
+    print(f"on_switch: {best:.1f} ns a switch at best, {LIMIT_NS} allowed without counters")
+    return best > LIMIT_NS and "--counters" not in sys.argv
 
 
 sys.exit(main())
