@@ -53,7 +53,7 @@ static void put_shares(const struct view *view, struct output *output)
 		processes += view->rows[i].ns;
 	put_share(view, output, "processes", processes, true);
 	put_share(view, output, "other processes", sums->kind[ACCOUNT_OTHERS].ns, false);
-	put_share(view, output, "processes that the policy denies", sums->kind[ACCOUNT_DENIED].ns,
+	put_share(view, output, "denied or excluded processes", sums->kind[ACCOUNT_DENIED].ns,
 		  false);
 	put_share(view, output, "threads that were not seen or have no place",
 		  sums->kind[ACCOUNT_UNLISTED].ns, false);
