@@ -166,18 +166,29 @@ static __attribute__((noinline)) u32 judge(struct task_struct *task, u32 is_curr
 
 /* ---- places ---- */
 
-#define COPY_NOW(name, member, help)	 account->last[FIGURE_##name] = task->member;
-#define COPY_BY_READ(name, member, help) account->last[FIGURE_##name] = BPF_CORE_READ(task, member);
+/*
+ * Copies the kernel's figures of the thread that leaves the CPU. A kernel may be built without one of
+ * them (CONFIG_SCHED_INFO), which stays 0 then.
+ */
+INLINE void copy_figures(struct task_struct *task, struct account *account)
+{
+	u64 *last = account->last;
 
-/* Copies the kernel's figures of the thread that leaves the CPU. */
-INLINE void copy_figures(struct task_struct *task, struct account *account){
-#define F COPY_NOW
+#define F(name, member, help)                    \
+	if (bpf_core_field_exists(task->member)) \
+		last[FIGURE_##name] = task->member;
 #include "bpf/figures.def"
 #undef F
 }
 
-INLINE void read_figures(struct task_struct *task, struct account *account){
-#define F COPY_BY_READ
+/* Does the same for a task that the verifier does not know as one. */
+INLINE void read_figures(struct task_struct *task, struct account *account)
+{
+	u64 *last = account->last;
+
+#define F(name, member, help)                    \
+	if (bpf_core_field_exists(task->member)) \
+		last[FIGURE_##name] = BPF_CORE_READ(task, member);
 #include "bpf/figures.def"
 #undef F
 }
