@@ -42,7 +42,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* CLOCK_MONOTONIC, ns: when accounting began. 0: not yet. The loader alone writes it. */
 volatile u64 counting_from;
-/* Bit of each counter that some CPU has. The loader alone writes it, before anything is attached. */
+/* Bit of each counter that some CPU has. The loader alone writes it, before the attachment. */
 volatile u32 counters_there;
 /* Counts changes of verdicts: a thread whose verdict is older gets another one. */
 volatile u32 verdicts;
@@ -167,8 +167,8 @@ static __attribute__((noinline)) u32 judge(struct task_struct *task, u32 is_curr
 /* ---- places ---- */
 
 /*
- * Copies the kernel's figures of the thread that leaves the CPU. A kernel may be built without one of
- * them (CONFIG_SCHED_INFO), which stays 0 then.
+ * Copies the kernel's figures of the thread that leaves the CPU. A kernel may be built without one
+ * of them (CONFIG_SCHED_INFO), which stays 0 then.
  */
 INLINE void copy_figures(struct task_struct *task, struct account *account)
 {

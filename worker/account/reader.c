@@ -122,8 +122,8 @@ static void read_thread(struct accounts_reader *reader, uint32_t place)
 }
 
 /*
- * Adds the time that a CPU's running thread has not been charged for yet. Returns false when an event
- * came meanwhile.
+ * Adds the time that a CPU's running thread has not been charged for yet. Returns false when an
+ * event came meanwhile.
  */
 static bool read_running(struct accounts_reader *reader, uint32_t number)
 {
