@@ -114,6 +114,16 @@ static void open_counters(const struct sched_bpf *own)
 	}
 }
 
+/* Programs of these tracepoints have the helpers of raw ones, which libbpf can probe. */
+static bool can_read_counters(void)
+{
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_perf_event_read_value,
+				    NULL) == 1)
+		return true;
+	log_warning("counters: programs of this kernel cannot read them");
+	return false;
+}
+
 static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, bool counts)
 {
 	int r = share_maps(own->obj, sampler->obj);
@@ -121,7 +131,7 @@ static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, b
 	if (r)
 		return r;
 	set_constants(own, sampler);
-	own->rodata->counted = counts;
+	own->rodata->counted = counts && can_read_counters();
 	r = bpf_map__set_max_entries(own->maps.account_cpus, own->rodata->cpu_count);
 	if (r)
 		return r;
@@ -132,7 +142,7 @@ static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, b
 	r = sched_bpf__load(own);
 	if (r)
 		return r;
-	if (counts)
+	if (own->rodata->counted)
 		open_counters(own);
 	return fill_places(own);
 }
