@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define OPTION_ROWS_MAX 64
+#define OPTION_ROWS_MAX 80
 #define OPTION_FORMATS	"FORMATS" /* in a row's help: the list of formats stands there */
 
 /*

@@ -1267,6 +1267,104 @@ struct grant {
 #define EVENT_RING_BYTES (1u << 18)
 #endif
 
+/* ---- accounts: CPU time, written by bpf/sched.bpf.c, mapped by the worker to be read --------
+ *
+ * A stint is a thread's time in one cgroup under one verdict, and has a place of its own. Words of
+ * a place count up while the stint lasts, and stay when the stint has ended, until another stint
+ * takes the place. `number` is 0 while that happens, and then a number that no stint had before. A
+ * reader thus looks at the number before and after the words.
+ */
+#ifndef ACCOUNTS
+#define ACCOUNTS 16384u /* places */
+#endif
+
+/* Kinds of places. Each CPU has one place of each kind but the first. */
+enum account_kind {
+	ACCOUNT_THREAD,
+	ACCOUNT_IDLE,
+	ACCOUNT_OTHERS,	  /* processes that the command line does not name */
+	ACCOUNT_DENIED,	  /* processes that a rule of the policy denies */
+	ACCOUNT_UNLISTED, /* threads without a place, or whose switches no hook has seen */
+	ACCOUNT_KINDS,
+};
+#define ACCOUNT_CPU_KINDS	 (ACCOUNT_KINDS - 1)
+#define ACCOUNT_PLACE(cpu, kind) ((cpu)*ACCOUNT_CPU_KINDS + (kind)-1)
+#define ACCOUNT_NO_THREAD	 0xffffffffu
+#define ACCOUNT_NO_PLACE	 0xffffffffu /* the thread gets one when it leaves the CPU */
+
+enum account_figure {
+#define F(name, member, help) FIGURE_##name,
+#include "bpf/figures.def"
+#undef F
+	FIGURES
+};
+
+enum account_counter {
+#define C(name, type, config) ACCOUNT_COUNTER_##name,
+#include "bpf/account_counters.def"
+#undef C
+	ACCOUNT_COUNTERS
+};
+
+struct account {
+	u64 number; /* of the stint; 0: none */
+	u64 start;  /* of the process, CLOCK_MONOTONIC, ns */
+	u64 cgroup;
+	u32 pid, thread;
+	u32 ended;			   /* flag: nothing is added any more */
+	u32 kernel;			   /* flag: a thread of the kernel */
+	char name[ABI_COMM_BYTES];	   /* of the process */
+	u64 ns;				   /* CPU time without interrupts */
+	u64 switches;			   /* times that the thread left a CPU */
+	u64 softirqs;			   /* that interrupted it */
+	u64 first[FIGURES], last[FIGURES]; /* the kernel's own, when the stint began and last */
+	u64 counter[ACCOUNT_COUNTERS];	   /* where the CPUs have them; else 0 */
+};
+
+#define ACCOUNT_SOFTIRQS 10u /* NR_SOFTIRQS of include/linux/interrupt.h */
+#define ACCOUNT_HARDIRQS 64u /* by number; the last place is for all others */
+
+/* A CPU's time is not the thread's there. */
+#define ACCOUNT_IN_SOFTIRQ 1u
+#define ACCOUNT_IN_HARDIRQ 2u
+
+struct account_time {
+	u64 ns, count;
+};
+
+/* A counter when it was read last. While others have its hardware, it does not run. */
+struct account_reading {
+	u64 value;
+	u64 enabled, running; /* ns */
+};
+
+struct account_cpu {
+	u64 begin;   /* CLOCK_MONOTONIC, ns; 0: this CPU has had no event yet */
+	u64 since;   /* all time until here is charged: since - begin is the sum of all that is */
+	u64 pending; /* ns of the running thread that are not in its place yet */
+	u64 pending_softirqs;
+	u32 place;	      /* of the running thread, or ACCOUNT_NO_PLACE */
+	u32 context;	      /* ACCOUNT_IN_*; 0: the thread */
+	u32 softirq, hardirq; /* the vector, in these contexts */
+	u32 pid, thread;      /* of the running thread */
+	u32 busy;	      /* flag: BPF changes the words above */
+	u32 counters;	      /* bit of each counter that this CPU has */
+	u64 switches;
+	u64 stints;	 /* that this CPU has numbered */
+	u64 lost_places; /* stints for which there was no place */
+	u64 lost_tasks;	 /* stints for which the table of tasks had no room */
+	u64 skipped;	 /* interrupts that came while `busy` */
+	u64 missed;	 /* threads that were there without a switch to them */
+	/* Sums of stints whose places others have taken since, at this CPU. */
+	u64 gone_ns, gone_switches, gone_softirqs, gone[FIGURES], gone_counter[ACCOUNT_COUNTERS];
+	struct account_reading reading[ACCOUNT_COUNTERS];
+	struct account_time softirqs[ACCOUNT_SOFTIRQS];
+	struct account_time hardirqs[ACCOUNT_HARDIRQS];
+	u64 fill[2];
+};
+_Static_assert(sizeof(struct account) % 8 == 0, "struct account");
+_Static_assert(sizeof(struct account_cpu) % 64 == 0, "CPUs share no line");
+
 /* ---- counters: one row per CPU, written by BPF, mapped by the loader alone ----------------- */
 
 struct counters {

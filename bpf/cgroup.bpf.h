@@ -13,10 +13,11 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/base.bpf.h"
 #include "bpf/config.bpf.h"
-#include "bpf/env.bpf.h"
 #include "bpf/events.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/shared_maps.bpf.h"
 
 #define TOLD_FACTOR 0x9e3779b97f4a7c15ull
 #define EPOCH_SHIFT 48 /* beyond the ids that a kernel reaches */

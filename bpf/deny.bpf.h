@@ -13,9 +13,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/base.bpf.h"
 #include "bpf/config.bpf.h"
-#include "bpf/env.bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/shared_maps.bpf.h"
 
 #define DENY_CGROUP_DEPTH 16 /* below the root; deeper cgroups are denied */
 #define DENY_COMM_MAX	  15

@@ -8,23 +8,11 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/base.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.bpf.h"
 
-#define INLINE static inline __attribute__((always_inline))
-#define GLOBAL __attribute__((noinline))
-
-/*
- * Bounds the very register that is used: a C comparison may bound a copy, which the verifiers of
- * 5.10 and 6.1 refuse.
- */
-#define BOUND(x, n)                                                                   \
-	({                                                                            \
-		u64 bounded_ = (x);                                                   \
-		asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(bounded_) : "i"(n)); \
-		bounded_;                                                             \
-	})
 /* Has the verifier forget the range of x, so that states after a search merge. */
 #define HIDE(walk, x)                                 \
 	({                                            \
@@ -34,20 +22,6 @@
 
 int walk_step(void);	  /* step.bpf.h */
 int runtime_refuse(void); /* stacked.bpf.h */
-
-/*
- * These two read a number. For a pointer that a program loads, the verifier searches all types by
- * name, several times (btf_nested_type_is_trusted(), since 6.3). A start took 20 ms longer.
- */
-INLINE u64 task_mm(struct task_struct *task)
-{
-	return (u64)BPF_CORE_READ(task, mm);
-}
-
-INLINE u64 task_signal(struct task_struct *task)
-{
-	return (u64)BPF_CORE_READ(task, signal);
-}
 
 INLINE struct scratch *scratch_state(void)
 {

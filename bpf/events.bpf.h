@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/env.bpf.h"
-#include "bpf/maps.bpf.h"
+#include "bpf/base.bpf.h"
+#include "bpf/shared_maps.bpf.h"
 
 INLINE int events_half_full(void)
 {

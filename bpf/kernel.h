@@ -85,6 +85,11 @@ struct signal_struct {
 
 struct sched_entity {
 	u64 sum_exec_runtime; /* ns */
+	u64 nr_migrations;
+};
+
+struct sched_info {
+	unsigned long long run_delay; /* ns */
 };
 
 typedef struct {
@@ -123,9 +128,17 @@ struct task_struct {
 	unsigned int flags;
 	int exit_state; /* not 0 after sched_process_exit */
 	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
+	long state;	      /* before 5.14 */
+	unsigned int __state; /* since 5.14 */
 	int pid;
 	int tgid;
+	struct task_struct *group_leader;
+	u64 utime, stime; /* ns, by ticks */
+	unsigned long nvcsw, nivcsw;
+	u64 start_time; /* CLOCK_MONOTONIC, ns */
+	unsigned long min_flt, maj_flt;
 	const struct cred *real_cred;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
@@ -143,7 +156,8 @@ struct vm_area_struct {
 
 #define VM_EXEC	   0x00000004 /* include/linux/mm.h */
 #define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h; the same since 2.6.23 */
+#define TASK_DEAD  0x00000080u /* of __state: the thread runs no more */
+#define PF_KTHREAD 0x00200000  /* include/linux/sched.h; the same since 2.6.23 */
 
 /* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */
 enum pt_reg {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The filter and the life of processes. Only this code gives generations: at fork, exec and first
+ * The life of processes. Only this code gives generations: at fork, exec and first
  * sight. The worker learns generations from the events ring and cannot write them.
  *
  * The includer supplies what its kernels offer (kernel_*.bpf.h).
@@ -18,23 +18,8 @@
 #include "bpf/deny.bpf.h"
 #include "bpf/env.bpf.h"
 #include "bpf/events.bpf.h"
+#include "bpf/filter.bpf.h"
 #include "bpf/kernel.h"
-
-/* ---- filter ---- */
-
-INLINE int is_target(u32 pid)
-{
-	u32 *role = bpf_map_lookup_elem(&targets, &pid);
-
-	return role && *role == TARGET_SAMPLED;
-}
-
-/* Returns whether the cgroup filter wants the current task; needs no process table. */
-INLINE int wanted_now(void)
-{
-	return filter_mode != FILTER_CGROUP ||
-	       bpf_current_task_under_cgroup(&cgroup_filter, 0) == 1;
-}
 
 /* ---- generations ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All maps, with writers, readers and the life of an entry. See bpf/README.md. */
+/* The maps of the sampler, with writers, readers and the life of an entry. See bpf/README.md. */
 #ifndef KEYHOLE_BPF_MAPS_BPF_H
 #define KEYHOLE_BPF_MAPS_BPF_H
 
@@ -7,16 +7,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
+#include "bpf/shared_maps.bpf.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/walk.bpf.h"
-
-#ifndef GENERATIONS_MAX
-#define GENERATIONS_MAX 8192 /* processes */
-#endif
-#define DENIED_EXITS_MAX 1024
-#ifndef TARGETS_MAX
-#define TARGETS_MAX 128
-#endif
 
 /* ---- mapped by the worker ---- */
 
@@ -65,12 +58,6 @@ struct {
 	__array(values, struct segment_map);
 } segments SEC(".maps");
 
-/* The life of processes. The worker reads through its mapping. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, EVENT_RING_BYTES);
-} events SEC(".maps");
-
 /* ---- mapped by keyhole-output ---- */
 
 /* Frozen by the loader: only BPF can write. */
@@ -83,15 +70,6 @@ struct {
 } counters SEC(".maps");
 
 /* ---- private: no process has them mapped ---- */
-
-/* The identity of each process. The broker reads; only BPF writes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_RDONLY);
-	__uint(max_entries, GENERATIONS_MAX);
-	__type(key, u32); /* process id */
-	__type(value, struct generation);
-} generations SEC(".maps");
 
 /*
  * Families of processes (struct generation) in which BPF may walk the frames of a runtime. The
@@ -114,18 +92,6 @@ struct {
 	__type(value, u64);
 } told_code SEC(".maps");
 
-/*
- * The deny rules of the policy, by which keyhole-rules has made a file of struct deny_rule. The
- * value is the number of a rule, from 1 on. The loader fills the map in and freezes it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_RDONLY_PROG);
-	__uint(max_entries, DENY_KEYS_MAX);
-	__type(key, struct deny_key);
-	__type(value, u32);
-} deny_rules SEC(".maps");
-
 /* Denied samples by the number of the rule; [0]: for another reason. The loader freezes the map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -134,32 +100,6 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } denied_samples SEC(".maps");
-
-/*
- * Denied processes whose last thread has exited: their last work in the kernel is denied too. The
- * value is the process's struct signal_struct, because another process may have the id by then.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, DENIED_EXITS_MAX);
-	__type(key, u32);
-	__type(value, u64);
-} denied_exits SEC(".maps");
-
-/* Processes that the command line names, as enum target_role. The fork hook adds their children. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TARGETS_MAX);
-	__type(key, u32);
-	__type(value, u32);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} cgroup_filter SEC(".maps");
 
 /* [0] kernel text, then the modules by address; filled before load. */
 struct {
@@ -181,19 +121,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct late_name);
 } late_names SEC(".maps");
-
-/*
- * Cgroups whose path the worker knows, as told_mark() has them, at a place made from the id. A
- * cgroup that takes the place of another only has its path told again. No lock is taken, as the
- * sampler may run in an NMI.
- */
-#define TOLD_BITS 11
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << TOLD_BITS);
-	__type(key, u32);
-	__type(value, u64);
-} told_cgroups SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

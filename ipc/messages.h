@@ -72,19 +72,24 @@ struct message_ready {
 #define OPTIONS_QUIET	      8u
 #define OPTIONS_NO_INLINE     16u
 #define OPTIONS_COMM	      32u
-#define OPTIONS_WHY	      64u    /* the result is a text about one process, no profile */
-#define OPTIONS_SOME	      128u   /* -p or a command: only known processes and their children */
-#define OPTIONS_CGROUP	      256u   /* --cgroup: only processes of a cgroup */
-#define OPTIONS_NATIVE_FRAMES 512u   /* interpreters keep their own frames, too */
-#define OPTIONS_OTLP_COMPAT   2048u  /* no value that only the newest receivers know */
-#define OPTIONS_AGENT	      1024u  /* profiles go to a server, or into a folder */
-#define OPTIONS_METRICS	      4096u  /* the agent tells of itself */
-#define OPTIONS_LOG_JSON      8192u  /* log lines are objects of JSON */
-#define OPTIONS_GO_LABELS     16384u /* labels of goroutines */
+#define OPTIONS_WHY	      64u     /* the result is a text about one process, no profile */
+#define OPTIONS_SOME	      128u    /* -p or a command: only known processes and their children */
+#define OPTIONS_CGROUP	      256u    /* --cgroup: only processes of a cgroup */
+#define OPTIONS_NATIVE_FRAMES 512u    /* interpreters keep their own frames, too */
+#define OPTIONS_OTLP_COMPAT   2048u   /* no value that only the newest receivers know */
+#define OPTIONS_AGENT	      1024u   /* profiles go to a server, or into a folder */
+#define OPTIONS_METRICS	      4096u   /* the agent tells of itself */
+#define OPTIONS_LOG_JSON      8192u   /* log lines are objects of JSON */
+#define OPTIONS_GO_LABELS     16384u  /* labels of goroutines */
+#define OPTIONS_STAT	      32768u  /* no profile: a table of accounts (bpf/abi.h) */
+#define OPTIONS_STAT_JSON     65536u  /* each table is an object of JSON */
+#define OPTIONS_STAT_CSV      131072u /* rows have their values between commas */
+#define OPTIONS_BY_CGROUP     262144u /* OPTIONS_STAT: rows are cgroups */
+#define OPTIONS_COUNTERS      524288u /* OPTIONS_STAT: counters of perf events as well */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  32767u /* all of them */
-#define OPTIONS_EVERY_MAX 255u	 /* seconds between the profiles of a stream */
+#define OPTIONS_FLAGS	  1048575u /* all of them */
+#define OPTIONS_EVERY_MAX 255u	   /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
 enum names_kind {
@@ -146,6 +151,8 @@ enum descriptor_kind {
 	DESCRIPTOR_DEBUG_FILES,	   /* socket */
 	DESCRIPTOR_SPILL,	   /* file without a name: what the profile holds beyond memory */
 	DESCRIPTOR_RESOURCE,	   /* sealed memfd: struct resource_words of ipc/destination.h */
+	DESCRIPTOR_ACCOUNTS,	   /* mmapable array of struct account, which BPF alone writes */
+	DESCRIPTOR_ACCOUNT_CPUS,   /* the same of struct account_cpu: one for each CPU */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */

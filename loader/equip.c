@@ -157,6 +157,18 @@ static int give_maps(const struct recording *rec, struct child *worker)
 	return 0;
 }
 
+static int give_accounts(const struct accounts *accounts, struct child *worker)
+{
+	int r;
+
+	if (!accounts->skeleton)
+		return 0;
+	r = give(worker, DESCRIPTOR_ACCOUNTS, 0, accounts->places);
+	if (r)
+		return r;
+	return give(worker, DESCRIPTOR_ACCOUNT_CPUS, 0, accounts->cpus);
+}
+
 static int give_sideband(const struct events *events, struct child *worker)
 {
 	for (uint32_t cpu = 0; cpu < events->cpus; cpu++) {
@@ -178,6 +190,9 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 	if (r)
 		return r;
 	r = give_maps(rec, worker);
+	if (r)
+		return r;
+	r = give_accounts(&rec->programs.accounts, worker);
 	if (r)
 		return r;
 	if (rec->spill >= 0)

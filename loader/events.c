@@ -139,7 +139,8 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program, u
 	r = open_chosen(sampling, ret_events);
 	if (r)
 		return r;
-	r = open_sideband(ret_events, watermark);
+	if (watermark != EVENTS_NO_SIDEBAND)
+		r = open_sideband(ret_events, watermark);
 	if (r)
 		return r;
 	/* libbpf's attach would enable the event. */

@@ -16,6 +16,7 @@
 #define EVENTS_SIDEBAND_BYTES (1u << 17) /* data part of each side-band ring */
 #endif
 
+#define EVENTS_NO_SIDEBAND  0u /* nobody asks for mappings */
 #define EVENTS_WAKE_AT_ONCE 1u
 /* Where only some processes are wanted, most of the side-band is of others. BPF wakes the worker
  * for the wanted ones. */
@@ -33,7 +34,7 @@ struct events {
  * clock's period to what the frequency allows. Returns 0 or a negative errno. -EPROTO: the event is
  * unknown or the period too small; -ENOENT, -EOPNOTSUPP: this machine lacks the event.
  *
- * watermark: bytes of side-band on a CPU that wake the worker.
+ * watermark: bytes of side-band on a CPU that wake the worker, or EVENTS_NO_SIDEBAND.
  */
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program, uint32_t watermark,
 		struct events *ret_events);

@@ -375,6 +375,17 @@ static int prepare(struct programs *programs, const struct options *options,
 	return 0;
 }
 
+/* Accounts take no sample: the event charges the threads that run. */
+static int load_accounts(struct programs *programs, const struct options *options)
+{
+	const bool counters = options->given.flags & OPTIONS_COUNTERS;
+	int r = accounts_load(&programs->accounts, programs->skeleton, counters);
+
+	programs->sampler = programs->accounts.tick;
+	programs->map_bytes += programs->accounts.map_bytes;
+	return r;
+}
+
 int programs_load(struct programs *programs, const struct options *options,
 		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command)
 {
@@ -406,6 +417,8 @@ int programs_load(struct programs *programs, const struct options *options,
 		return r;
 	/* Attaches no sampler, whose attachment would enable its event. */
 	r = walk_loop_bpf__attach(programs->skeleton);
+	if (r == 0 && options->given.flags & OPTIONS_STAT)
+		r = load_accounts(programs, options);
 	if (r)
 		return r;
 	return open_readings(programs, cgroup);
@@ -414,6 +427,7 @@ int programs_load(struct programs *programs, const struct options *options,
 void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 {
 	programs->skeleton->bss->worker_epoch = epoch;
+	accounts_begin_epoch(&programs->accounts, epoch);
 }
 
 void programs_rest(struct programs *programs, bool resting)

@@ -151,6 +151,7 @@ enum exit_status sampling_run(struct recording *rec)
 		return status;
 	rec->started = time_now();
 	take_chance(rec);
+	accounts_begin(&rec->programs.accounts);
 	r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);

@@ -289,6 +289,8 @@ static enum exit_status open_events(struct recording *rec)
 	/* a command maps its libraries while it is sampled */
 	if (rec->options->given.flags & OPTIONS_FEW && !rec->options->command)
 		watermark = EVENTS_WAKE_AT_HALF;
+	if (rec->options->given.flags & OPTIONS_STAT)
+		watermark = EVENTS_NO_SIDEBAND;
 	r = cpus_open(&rec->cpus);
 	if (r)
 		log_info("events: CPUs that come online: not noticed: %s", strerror(-r));

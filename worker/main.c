@@ -636,7 +636,8 @@ static void save_draft(void *argument)
 	const uint64_t began = time_now();
 	int r;
 
-	if (worker->regions.config.flags & OPTIONS_WHY || worker->draft_time > DRAFTS_NS)
+	if (worker->regions.config.flags & (OPTIONS_WHY | OPTIONS_STAT) ||
+	    worker->draft_time > DRAFTS_NS)
 		return;
 	r = delivery_draft(&worker->delivery, &worker->stop);
 	if (r == 0)

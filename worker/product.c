@@ -12,6 +12,7 @@
 #include "profile/format/format.h"
 #include "profile/profile.h"
 #include "profile/reachable.h"
+#include "worker/account/accounts.h"
 #include "worker/naming/debug_peer.h"
 #include "worker/naming/resources.h"
 #include "worker/process/object.h"
@@ -232,6 +233,8 @@ int product_render(const struct product *product, const struct message_stop *sto
 {
 	uint64_t end = stop->stopped;
 
+	if (product->accounts)
+		return accounts_render(product->accounts, false, fd);
 	if (product->config->every == 0)
 		return render(product, product->resources->profile, stop->started, stop->stopped,
 			      fd);
@@ -285,7 +288,11 @@ int product_name_some(struct product *product)
 int product_render_window(struct product *product, int fd)
 {
 	const uint64_t end = product->resources->clock();
-	int r = note_runtimes(product);
+	int r;
+
+	if (product->accounts)
+		return accounts_render(product->accounts, true, fd);
+	r = note_runtimes(product);
 
 	if (r < 0)
 		return r;

@@ -16,6 +16,7 @@
 #include "worker/why/sources.h"
 #include "worker/words.h"
 
+struct accounts;
 struct resources;
 
 /* A stream keeps so many names for later windows. With more it begins another profile, as a second
@@ -38,6 +39,7 @@ struct product {
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;
 	uint64_t kept_bytes;	      /* names.bytes when the profile was begun */
+	struct accounts *accounts;    /* borrowed: OPTIONS_STAT; NULL: a profile is wanted */
 	struct sources sources;	      /* OPTIONS_WHY */
 	struct runtimes runtimes;     /* of all windows that are rendered */
 	struct message_waited waited; /* of the whole recording, which is no stream; else all 0 */

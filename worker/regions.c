@@ -92,6 +92,20 @@ static int add_processes(struct regions *regions, uint32_t index, int *fd)
 		   &regions->processes);
 }
 
+static int add_accounts(struct regions *regions, uint32_t index, int *fd)
+{
+	(void)index;
+	return map(*fd, ACCOUNTS * sizeof(struct account), PROT_READ, 0, &regions->accounts);
+}
+
+static int add_account_cpus(struct regions *regions, uint32_t index, int *fd)
+{
+	const size_t bytes = regions->config.cpus * sizeof(struct account_cpu);
+
+	(void)index;
+	return map(*fd, bytes, PROT_READ, 0, &regions->account_cpus);
+}
+
 static int keep(int *fd, int *ret_kept)
 {
 	if (*ret_kept >= 0)
@@ -198,6 +212,8 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 		[DESCRIPTOR_DEBUG_FILES] = add_debug_files,
 		[DESCRIPTOR_SPILL] = add_spill,
 		[DESCRIPTOR_RESOURCE] = add_resource,
+		[DESCRIPTOR_ACCOUNTS] = add_accounts,
+		[DESCRIPTOR_ACCOUNT_CPUS] = add_account_cpus,
 	};
 	guard_fd int owned = fd;
 
@@ -216,6 +232,8 @@ int regions_complete(const struct regions *regions)
 
 	if (!complete)
 		return -ENODATA;
+	if (regions->config.flags & OPTIONS_STAT && (!regions->accounts || !regions->account_cpus))
+		return -ENODATA;
 	return 0;
 }
 
@@ -228,6 +246,8 @@ void regions_describe(const struct regions *regions, struct session_parts *parts
 	parts->rings = regions->rings;
 	parts->tails = regions->tails;
 	parts->processes = regions->processes;
+	parts->accounts = regions->accounts;
+	parts->account_cpus = regions->account_cpus;
 	parts->event_consumer = regions->event_consumer;
 	parts->event_producer = regions->event_producer;
 	parts->sidebands = regions->sidebands;

@@ -17,7 +17,8 @@ struct regions {
 	struct message_config config;
 	size_t page;
 	void *rings, *tails, *processes, *event_consumer, *event_producer;
-	void **segments; /* in order; the session takes them */
+	void *accounts, *account_cpus; /* OPTIONS_STAT */
+	void **segments;	       /* in order; the session takes them */
 	uint32_t segment_count;
 	struct sideband *sidebands;
 	int *sideband_fds; /* owned; the event loop waits for them and for event_fd */

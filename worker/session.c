@@ -12,6 +12,7 @@
 #include "ipc/time.h"
 #include "profile/format/format.h"
 #include "profile/profile.h"
+#include "worker/account/accounts.h"
 #include "worker/kernel/kernel_symbols.h"
 #include "worker/kernel/late_names.h"
 #include "worker/context/contexts.h"
@@ -64,6 +65,7 @@ struct session {
 	struct functions *functions;
 	struct made_names *made;
 	struct contexts *contexts; /* NULL: the format has no resources */
+	struct accounts *accounts; /* NULL: a profile is wanted */
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -129,6 +131,10 @@ static bool read_streams(struct session *session, uint64_t now)
 		busy = stream_events(session->stream) != events;
 	if (busy)
 		session->busy = true;
+	if (session->accounts) {
+		stream_drop(session->stream);
+		return false;
+	}
 	return stream_apply(session->stream, session->tracker, now);
 }
 
@@ -253,6 +259,34 @@ static int init_samples(struct session *session)
 	return 0;
 }
 
+static const char *path_of_cgroup(void *context, uint64_t id)
+{
+	return cgroups_find(context, id);
+}
+
+static int init_accounts(struct session *session)
+{
+	const struct session_parts *parts = &session->parts;
+	const struct accounts_parts accounts = {
+		.places = parts->accounts,
+		.cpus = parts->account_cpus,
+		.cpu_count = parts->config.cpus,
+		.flags = parts->config.flags,
+		.clock = parts->clock,
+		.realtime_offset = product_realtime_offset(),
+		.redact = &session->redact,
+		.path = path_of_cgroup,
+		.path_context = session->cgroups,
+	};
+
+	if (!(parts->config.flags & OPTIONS_STAT))
+		return 0;
+	session->accounts = accounts_new(&accounts);
+	if (!session->accounts)
+		return -ENOMEM;
+	return 0;
+}
+
 static void init_product(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
@@ -270,6 +304,7 @@ static void init_product(struct session *session)
 	resources->debug_files = parts->debug_files;
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
+	session->product.accounts = session->accounts;
 	session->product.kernel = parts->kernel;
 	words_read(parts->resource, &session->product.words);
 	session->product.draft = parts->draft;
@@ -291,6 +326,8 @@ static int init(struct session *session)
 		r = init_process(session);
 	if (r == 0)
 		r = init_samples(session);
+	if (r == 0)
+		r = init_accounts(session);
 	if (r < 0)
 		return r;
 	init_product(session);
@@ -335,6 +372,8 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 /* Returns the longest time between turns. */
 static uint64_t longest_interval(const struct message_config *config)
 {
+	if (config->flags & OPTIONS_STAT)
+		return ACCOUNTS_TICK;
 	if (config->every > 0)
 		return SESSION_TICK_SHORT;
 	return SESSION_TICK;
@@ -377,6 +416,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	stream_free(session->stream);
+	accounts_free(session->accounts);
 	late_names_free(session->late_names);
 	cgroups_free(session->cgroups);
 	samples_free(session->samples);
@@ -446,6 +486,8 @@ uint64_t session_turn(struct session *session)
 
 	session->turn++;
 	session->busy = false;
+	if (session->accounts)
+		accounts_turn(session->accounts);
 	read_rings(session, now);
 	adapt_interval(session, now);
 	session->last_turn = now;

@@ -64,8 +64,10 @@ struct session_parts {
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
 	struct debug_peer *debug_files;	      /* NULL: none */
-	const char *kernel;		      /* tells its build from others; NULL: not known */
-	uint64_t (*clock)(void);	      /* CLOCK_MONOTONIC */
+	const struct account *accounts;	      /* OPTIONS_STAT: as in accounts.h; else NULL */
+	const struct account_cpu *account_cpus;
+	const char *kernel;	 /* tells its build from others; NULL: not known */
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
 	/*
 	 * session_finish() calls this function before each long work on the profile, which can be
 	 * rendered as it is. NULL: none.

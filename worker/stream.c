@@ -287,6 +287,14 @@ bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until
 	return stream->count > 0;
 }
 
+void stream_drop(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++)
+		forget(&stream->items[i]);
+	stream->count = 0;
+	stream->dropped = 0;
+}
+
 uint64_t stream_events(const struct stream *stream)
 {
 	return stream->events;

@@ -43,6 +43,8 @@ uint64_t stream_events(const struct stream *stream);
 /* Applies items up to a time. True: some items stay for the next call. While the stream is behind,
  * applies none and returns true, even without an item. */
 bool stream_apply(struct stream *stream, struct tracker *tracker, uint64_t until);
+/* Forgets the items, where nobody follows processes. */
+void stream_drop(struct stream *stream);
 /* True: the last reading found an unfinished event. Events behind it may be older than items. */
 bool stream_behind(const struct stream *stream);
 /* Returns the pid of the first EVENT_SEEN, 0: none yet. */

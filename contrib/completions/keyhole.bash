@@ -29,7 +29,7 @@ _keyhole() {
 	if ! _keyhole_argument "$verb" "$before"; then
 		case $verb:$word in
 		report:* | symbolize:* | check-config:*) [[ $word == -* ]] || kind=files ;;
-		record:*) words=-- ;;
+		record:* | stat:*) words=-- ;;
 		help:*) words=$_keyhole_verbs ;;
 		why:*) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 		esac

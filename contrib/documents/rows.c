@@ -6,9 +6,9 @@
 #include "helper/options/verbs.h"
 
 enum { /* behind those of helper/options/verbs.h */
-	REPORT = 64,
-	SYMBOLIZE = 128,
-	CHECK = 256
+	REPORT = 128,
+	SYMBOLIZE = 256,
+	CHECK = 512
 };
 
 #define NOTHING	    COMPLETE_NOTHING, NULL
@@ -62,6 +62,8 @@ const struct verb verbs[] = {
 	 "Profile around the clock, and send the profiles to a server of OpenTelemetry.", AGENT},
 	{"top", "show live what uses the CPUs",
 	 "Show live which functions and processes use the CPUs.", TOP},
+	{"stat", "who used the CPUs, exactly",
+	 "Account for the time of all CPUs, by process or cgroup, at each switch.", STAT},
 	{"why", "where names and stacks of a process come from",
 	 "Show where names, lines and stacks of a process come from, what they lack, and\n"
 	 "what\n"

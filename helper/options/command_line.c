@@ -65,6 +65,17 @@ static int read_record(int argc, char **argv, FILE *out, struct channel *loader,
 	return status;
 }
 
+static int read_stat(int argc, char **argv, FILE *out, struct channel *loader,
+		     struct message_options *ret_options)
+{
+	int status = record_read_stat(argc, argv, ret_options);
+
+	(void)loader;
+	if (status == EXIT_DONE)
+		help_print_stat(out);
+	return status;
+}
+
 static int read_why(int argc, char **argv, FILE *out, struct channel *loader,
 		    struct message_options *ret_options)
 {
@@ -103,9 +114,13 @@ static int read_help(int argc, char **argv, FILE *out, struct channel *loader,
 		const char *verb;
 		void (*print)(FILE *out);
 	} ours[] = {
-		{"", help_print},	 {"help", help_print},
-		{"record", help_print},	 {"agent", help_print_agent},
-		{"why", help_print_why}, {"check-config", help_print_check_config},
+		{"", help_print},
+		{"help", help_print},
+		{"record", help_print},
+		{"agent", help_print_agent},
+		{"stat", help_print_stat},
+		{"why", help_print_why},
+		{"check-config", help_print_check_config},
 	};
 	static const char *const programs[] = {
 #define V(verb, program, help) #verb,
@@ -147,10 +162,11 @@ static int read_verb(int argc, char **argv, FILE *out, struct channel *loader,
 		     struct message_options *ret_options)
 {
 	static const struct verb verbs[] = {
-		{"record", read_record}, {"agent", agent_read},
-		{"why", read_why},	 {"check-config", read_check_config},
-		{"help", read_help},	 {"--help", read_help},
-		{"-h", read_help},	 {"--version", read_version},
+		{"record", read_record},     {"agent", agent_read},
+		{"why", read_why},	     {"check-config", read_check_config},
+		{"stat", read_stat},	     {"help", read_help},
+		{"--help", read_help},	     {"-h", read_help},
+		{"--version", read_version},
 	};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)

@@ -45,6 +45,18 @@ static const char why_end[] =
 	"exit status: 0 it was said, 1 failed, 2 no such process, or usage, 3 missing rights,\n"
 	"  4 a policy denies all that it does\n";
 
+static const char stat_begin[] =
+	"usage: keyhole stat [OPTIONS] [-- CMD ARGS]\n"
+	"Accounts for the time of all CPUs, at each switch between threads, and says which\n"
+	"processes had it. Ctrl-C ends it and writes the table.\n\n";
+static const char stat_end[] =
+	"\nexamples:\n"
+	"  sudo keyhole stat -d 10                 the whole machine, for 10 s\n"
+	"  sudo keyhole stat -p 1234 -i 1          one process, a table a second\n"
+	"  sudo keyhole stat -- make -j8           a command and its children\n"
+	"  sudo keyhole stat --by-cgroup --json -i 10 >stat.jsonl\n\n"
+	"exit status: 0 done, 1 failed, 2 usage, 3 missing rights; with CMD that of CMD\n";
+
 static const char agent_begin[] =
 	"usage: keyhole agent [OPTIONS]\n"
 	"Profiles the machine until it is stopped, and sends the profiles to a server that\n"
@@ -95,6 +107,13 @@ void help_print_check_config(FILE *out)
 	fputs(check_config_begin, out);
 	print_options(out, CHECK_CONFIG);
 	fputs(check_config_end, out);
+}
+
+void help_print_stat(FILE *out)
+{
+	fputs(stat_begin, out);
+	print_options(out, STAT);
+	fputs(stat_end, out);
 }
 
 void help_print_why(FILE *out)

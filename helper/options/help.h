@@ -8,6 +8,7 @@
 void help_print(FILE *out); /* the commands, then the options of record */
 void help_print_check_config(FILE *out);
 void help_print_agent(FILE *out);
+void help_print_stat(FILE *out);
 void help_print_why(FILE *out);
 
 #endif

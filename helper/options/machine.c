@@ -37,6 +37,8 @@ static const char *mend_rights(const struct message_options *options)
 {
 	if (options->flags & OPTIONS_WHY)
 		return "run: sudo keyhole why ...";
+	if (options->flags & OPTIONS_STAT)
+		return "run: sudo keyhole stat ...";
 	if (options->every)
 		return "run it with sudo";
 	return "run: sudo keyhole record ...";
@@ -98,6 +100,8 @@ static bool is_process(const struct message_options *options, uint32_t pid)
 		reason = "a thread, take the id of its process";
 	if (options->flags & OPTIONS_WHY)
 		verb = "why: ";
+	if (options->flags & OPTIONS_STAT)
+		verb = "stat: -p ";
 	log_error("%s%u: %s; list processes with: ps -e", verb, pid, reason);
 	return false;
 }

@@ -12,7 +12,8 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 
-#define WHY_DURATION (5 * NS_PER_SECOND)
+#define STAT_FREQUENCY 10u /* Hz: so often a thread that never leaves its CPU is charged */
+#define WHY_DURATION   (5 * NS_PER_SECOND)
 
 /* ---- what all options say together ----------------------------------------------------------- */
 
@@ -210,6 +211,43 @@ int record_read_why(int argc, char **argv, struct message_options *ret_options)
 	if (option_refuse(argv[0], "PID", reason))
 		return EXIT_USAGE;
 	if (finish(&line))
+		return EXIT_USAGE;
+	return OPTIONS_RECORD;
+}
+
+/* Returns why the options do not go together, or NULL. */
+static const char *finish_stat(struct line *line)
+{
+	struct message_options *options = line->options;
+	const uint32_t forms = OPTIONS_STAT_JSON | OPTIONS_STAT_CSV;
+
+	if ((options->flags & forms) == forms)
+		return "only one of --json and --csv can be given";
+	if (!line->output)
+		snprintf(options->name, sizeof(options->name), "-");
+	else if (!*line->output)
+		return "the file has no name";
+	return NULL;
+}
+
+/* Counts by events of the scheduler; the clock's event charges threads that go on running. */
+int record_read_stat(int argc, char **argv, struct message_options *ret_options)
+{
+	static const struct option_reader form = {.verbs = STAT, .order = OPTION_STOP};
+	struct line line = {.options = ret_options};
+
+	if (read_options(&line, &form, argc, argv))
+		return EXIT_USAGE;
+	if (line.help)
+		return EXIT_DONE;
+	ret_options->format = FORMAT_folded; /* any: no profile is made */
+	ret_options->flags |= OPTIONS_STAT;
+	ret_options->sampling.frequency = STAT_FREQUENCY;
+	if (events_parse("cpu-clock", &ret_options->sampling))
+		return EXIT_USAGE;
+	if (record_finish(&line, argc))
+		return EXIT_USAGE;
+	if (option_refuse(argv[0], "options", finish_stat(&line)))
 		return EXIT_USAGE;
 	return OPTIONS_RECORD;
 }

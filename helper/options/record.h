@@ -11,6 +11,8 @@
  * after one line in the log. Only OPTIONS_RECORD leaves all of *ret_options meaningful.
  */
 int record_read(int argc, char **argv, struct message_options *ret_options);
+/* `keyhole stat`: as record_read(). */
+int record_read_stat(int argc, char **argv, struct message_options *ret_options);
 int record_read_why(int argc, char **argv, struct message_options *ret_options);
 
 /*

@@ -9,7 +9,8 @@ enum {
 	TOP = 4, /* top hands the option on to record */
 	CHECK_CONFIG = 8,
 	AGENT = 16,
-	CONFIG = 32 /* the agent's configuration file, no verb */
+	CONFIG = 32, /* the agent's configuration file, no verb */
+	STAT = 64
 };
 
 #endif

@@ -45,7 +45,7 @@ struct committer {
 	enum profile_format format;	 /* of the windows */
 	struct spool spool;		 /* most 0: each window keeps its file */
 	struct output_file file;
-	bool why, stream, quiet;
+	bool why, stat, stream, quiet;
 	struct counts counts;
 	struct counted counted;	      /* at the end of sampling */
 	struct message_waited waited; /* at the end of sampling */
@@ -75,7 +75,7 @@ static void show_progress(const struct committer *c, const struct message_progre
 	char line[PROGRESS_BYTES];
 	struct counted counted;
 
-	if (!c->quiet && !c->why)
+	if (!c->quiet && !c->why && !c->stat)
 		columns = screen_columns(STDERR_FILENO);
 	if (!columns && (!c->stream || c->quiet))
 		return;
@@ -124,7 +124,7 @@ static int end(struct committer *c, uint32_t flags)
 		find_waited(c, flags);
 	if (r == 0 && c->why)
 		return end_why(c);
-	if (c->why)
+	if (c->why || c->stat)
 		return r;
 	if (!c->quiet && screen_columns(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
@@ -221,6 +221,8 @@ static int commit(struct committer *c, const struct message_step *step)
 
 	if (c->why) /* the text has been printed */
 		return 0;
+	if (c->stat)
+		return name_file(&c->file);
 	counts_settle(&c->counts, &c->counted);
 	summary_make(&c->counted, &c->named, c->by_name, &sum);
 	sum.waited = c->waited;
@@ -248,7 +250,8 @@ static int take_step(struct committer *c, const struct message_step *step)
 	switch (step->step) {
 	case STEP_BEGIN:
 		c->why = step->flags & OPTIONS_WHY;
-		c->stream = step->every && !c->file.is_nowhere;
+		c->stat = step->flags & OPTIONS_STAT;
+		c->stream = step->every && !c->file.is_nowhere && !c->stat;
 		return counts_begin(&c->counts);
 	case STEP_WORKER:
 		counts_replace(&c->counts);

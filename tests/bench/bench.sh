@@ -3,7 +3,8 @@
 #
 # Measures cost and completeness under a mixed load on all CPUs, beside perf record --call-graph
 # dwarf in the same run. Also measures readiness, and the time of a sample under a load that makes
-# samples long. BENCH_SECONDS=60, BENCH_ROUNDS=1, BENCH_ONLY=cost|readiness|duration. Needs root.
+# samples long. Measures what keyhole stat costs a switch. BENCH_SECONDS=60, BENCH_ROUNDS=1,
+# BENCH_ONLY=cost|readiness|switches|duration. Needs root.
 
 cd "$(dirname "$0")/../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo 'bench needs root: sudo make bench' >&2; exit 3; }
@@ -21,6 +22,9 @@ if [ "${BENCH_ONLY:-cost}" = cost ]; then
 fi
 if [ "${BENCH_ONLY:-readiness}" = readiness ]; then
 	python3 tests/bench/readiness.py || exit 1
+fi
+if [ "${BENCH_ONLY:-switches}" = switches ]; then
+	python3 tests/bench/switches.py || exit 1
 fi
 if [ "${BENCH_ONLY:-duration}" = duration ]; then
 	folder=$(mktemp -d) || exit 1

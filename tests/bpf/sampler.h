@@ -40,7 +40,8 @@
 #define bpf_core_field_offset(s, m) offsetof(s, m)
 #define bpf_core_field_exists(m)    0 /* members that only newer kernels have */
 
-/* These stand in for bpf/env.bpf.h. */
+/* These stand in for bpf/base.bpf.h and bpf/env.bpf.h. */
+#define KEYHOLE_BPF_BASE_BPF_H
 #define KEYHOLE_BPF_ENV_BPF_H
 #define INLINE	      static inline
 #define GLOBAL	      static

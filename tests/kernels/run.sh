@@ -63,7 +63,7 @@ make_root() {
 	done
 	install -m 755 $here/init.sh "$root/init"
 	cp "$loader" "$build"/workloads/{mixed,publish,signals} "$root/test"
-	cp "$build"/bpf/walk_{loop,for}.bpf.o "$root/test/objects"
+	cp "$build"/bpf/{walk_loop,walk_for,sched}.bpf.o "$root/test/objects"
 	for name in loop for; do
 		install -D -t "$root/test/$name" \
 			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
@@ -278,6 +278,13 @@ check_late_module() {	# KERNEL FILE
 	fi
 }
 
+# All time of the guest's CPUs is somebody's, and a command that computes has its own.
+check_accounts() {
+	ended stat || return
+	python3 tests/e2e/stat.py sums "$guest/stat.json" && python3 tests/e2e/stat.py row "$guest/stat.json" \
+		busybox cpu_seconds 0.3 60
+}
+
 # The broker finds the mapping by its name, before 6.11 in the text of /proc/PID/maps.
 check_context() {	# NAME
 	[ -s "$guest/$1.maps" ] || { skipped "this kernel gives no names to memory"; return; }
@@ -340,7 +347,7 @@ runtime_row() {	# OBJECT
 
 load_natively() {
 	[ "$(id -u)" = 0 ] || skipped 'needs root' || return
-	"$loader" 5 "$build"/bpf/walk_{loop,for}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
+	"$loader" 5 "$build"/bpf/{walk_loop,walk_for,sched}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
 }
 
 # The best of all times so far: others may keep the machine busy.
@@ -357,7 +364,7 @@ native=
 mkdir "$top/native"
 calibrate 10
 if result 'native: objects' load_natively; then
-	for object in walk_loop walk_for; do
+	for object in walk_loop walk_for sched; do
 		result "native: $object" check_load native $object "$top/native"
 	done
 	rows native "$top/native"
@@ -372,7 +379,7 @@ load_on() {	# KERNEL FILE|- REASON
 	mkdir "$guest"
 	calibrate 1
 	result "$1: boot to load" check_boot "$2" load || return
-	for object in walk_loop walk_for; do
+	for object in walk_loop walk_for sched; do
 		result "$1: $object" check_load "$1" $object "$guest"
 	done
 	touch "$guest/loaded"
@@ -399,6 +406,7 @@ record_on() {	# KERNEL FILE|-
 	result "$1: choice of the object" check_choice "$1"
 	result "$1: mixed" check_mixed mixed
 	result "$1: signals and system calls" check_signals
+	result "$1: accounts" check_accounts
 	check_rest "$@"
 	rows "$1" "$guest"
 }

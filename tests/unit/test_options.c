@@ -96,6 +96,47 @@ static void test_options__why_is_of_one_process(void **state)
 	assert_int_equal(PARSE_WHY(&options, "--help"), EXIT_DONE);
 }
 
+#define PARSE_STAT(options, ...) PARSE_VERB("stat", options, __VA_ARGS__)
+
+static void test_options__stat(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE_STAT(&options, "-d", "0.5"), 0);
+	assert_int_equal(options.given.duration, 500000000);
+	assert_int_equal(options.given.flags, OPTIONS_STAT);
+	assert_int_equal(options.given.sampling.frequency, 10);
+	assert_int_equal(options.given.every, 0);
+	assert_string_equal(options.output, "-");
+	assert_int_equal(PARSE_STAT(&options, "-p", "12", "-i", "3", "--json", "--by-cgroup",
+				    "--counters", "-o", "file"),
+			 0);
+	assert_int_equal(options.given.flags, OPTIONS_STAT | OPTIONS_SOME | OPTIONS_STAT_JSON |
+						      OPTIONS_BY_CGROUP | OPTIONS_COUNTERS);
+	assert_int_equal(options.given.every, 3);
+	assert_string_equal(options.output, "file");
+	assert_int_equal(PARSE_STAT(&options, "--csv", "--", "make", "-j2"), 0);
+	assert_string_equal(options.command[1], "-j2");
+	assert_int_equal(options.given.flags, OPTIONS_STAT | OPTIONS_SOME | OPTIONS_STAT_CSV);
+}
+
+static void test_options__stat_refuses(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(PARSE_STAT(&options, "--json", "--csv"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-F", "99"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-e", "cycles"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-i", "0"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-i", "256"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-o", ""), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "-p", "12", "--", "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "ls"), EXIT_USAGE);
+	assert_int_equal(PARSE_STAT(&options, "--help"), EXIT_DONE);
+}
+
 static void test_options__the_last_word_on_inlined_functions(void **state)
 {
 	struct options options;
@@ -338,6 +379,7 @@ static void test_options__help_of_a_verb(void **state)
 	(void)state;
 	assert_non_null(strstr(printed("help", "record", &status), "usage: keyhole record"));
 	assert_non_null(strstr(printed("help", "why", &status), "usage: keyhole why"));
+	assert_non_null(strstr(printed("help", "stat", &status), "usage: keyhole stat"));
 	assert_non_null(strstr(printed("help", "check-config", &status), "keyhole check-config"));
 #define V(verb, program, help)                                                                   \
 	assert_string_equal(printed("help", #verb, &status), "see: keyhole " #verb " --help\n"); \
@@ -582,6 +624,8 @@ int main(void)
 		cmocka_unit_test(test_options__names_of_standard_output),
 		cmocka_unit_test(test_options__command_keeps_its_options),
 		cmocka_unit_test(test_options__why),
+		cmocka_unit_test(test_options__stat),
+		cmocka_unit_test(test_options__stat_refuses),
 		cmocka_unit_test(test_options__why_is_of_one_process),
 		cmocka_unit_test(test_options__targets_exclude_each_other),
 		cmocka_unit_test(test_options__more_processes_than_room),

@@ -11,6 +11,7 @@
 
 #include "base/sha256.h"
 #include "bpf/abi.h" /* types of the skeletons */
+#include "bpf/sched.skel.h"
 #include "bpf/walk_for.skel.h"
 #include "bpf/walk_loop.skel.h"
 #include "generated/install.h"
@@ -98,21 +99,25 @@ struct object {
 	size_t size;
 };
 
-static void find_objects(struct object ret_objects[2])
+#define OBJECTS 3
+
+static void find_objects(struct object ret_objects[OBJECTS])
 {
 	ret_objects[0] = (struct object){.name = "walk_loop"};
 	ret_objects[0].bytes = walk_loop_bpf__elf_bytes(&ret_objects[0].size);
 	ret_objects[1] = (struct object){.name = "walk_for"};
 	ret_objects[1].bytes = walk_for_bpf__elf_bytes(&ret_objects[1].size);
+	ret_objects[2] = (struct object){.name = "sched"};
+	ret_objects[2].bytes = sched_bpf__elf_bytes(&ret_objects[2].size);
 }
 
 /* The loader contains the BPF objects of its build, byte for byte. */
 static void compare_objects(struct report *report, const char *bytes, size_t size)
 {
-	struct object objects[2];
+	struct object objects[OBJECTS];
 
 	find_objects(objects);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < OBJECTS; i++)
 		if (!memmem(bytes, size, objects[i].bytes, objects[i].size))
 			report_add(report, FINDING_DEVIATION, "keyhole",
 				   "executable: the BPF object %s is not that of this build",
@@ -194,12 +199,12 @@ static void report_executables(struct report *report, struct programs *programs)
 
 static void report_objects(struct report *report)
 {
-	struct object objects[2];
+	struct object objects[OBJECTS];
 	char hex[SHA256_HEX_BYTES];
 
 	find_objects(objects);
 	report_open(report, "bpf_objects", '{');
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < OBJECTS; i++) {
 		hash_bytes_to_hex(objects[i].bytes, objects[i].size, hex);
 		report_text(report, objects[i].name, hex);
 	}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads of known shares. A process that leaves says on standard output what the kernel has counted
+ * for it, and then does nothing more:
+ *   accounted burn MS        computes for so long
+ *   accounted sleep N MS     sleeps N times for so long
+ *   accounted pingpong N     two processes wake each other N times by pipes
+ *   accounted forks N        N processes, one after another, that compute for 0.1 ms each
+ * A line has a name, then of schedstat the CPU time and the time waited in ns. The number of
+ * voluntary switches and the CPU time at the beginning of main() follow.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000ull
+
+static uint64_t used(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static void compute(uint64_t ns)
+{
+	const uint64_t until = used() + ns;
+
+	while (used() < until)
+		;
+}
+
+static unsigned long long begun; /* ns */
+
+static unsigned long long read_schedstat(unsigned long long *ret_waited)
+{
+	unsigned long long ns = 0;
+	FILE *file = fopen("/proc/self/schedstat", "r");
+
+	if (!file || fscanf(file, "%llu %llu", &ns, ret_waited) != 2)
+		_exit(1);
+	fclose(file);
+	return ns;
+}
+
+/* Written at once, so that lines of two processes do not mix. */
+static void leave(const char *name)
+{
+	unsigned long long waited, ns = read_schedstat(&waited);
+	struct rusage usage;
+	char line[160];
+	int size;
+
+	getrusage(RUSAGE_SELF, &usage);
+	size = snprintf(line, sizeof(line), "%s %llu %llu %ld %llu\n", name, ns, waited,
+			usage.ru_nvcsw, begun);
+	_exit(write(STDOUT_FILENO, line, (size_t)size) != size);
+}
+
+static void sleep_often(int times, uint64_t ns)
+{
+	const struct timespec time = {.tv_nsec = (long)ns};
+
+	for (int i = 0; i < times; i++)
+		nanosleep(&time, NULL);
+}
+
+/* The one that comes first writes first. */
+static void exchange(int from, int to, int times, int first)
+{
+	char byte = 0;
+
+	for (int i = 0; i < times; i++) {
+		if (first && write(to, &byte, 1) != 1)
+			_exit(1);
+		if (read(from, &byte, 1) != 1)
+			_exit(1);
+		if (!first && write(to, &byte, 1) != 1)
+			_exit(1);
+	}
+}
+
+static void pingpong(int times)
+{
+	int there[2], back[2];
+
+	if (pipe(there) || pipe(back))
+		_exit(1);
+	if (fork() == 0) {
+		unsigned long long waited;
+
+		prctl(PR_SET_NAME, "pong");
+		begun = read_schedstat(&waited);
+		exchange(there[0], back[1], times, 0);
+		leave("pong");
+	}
+	prctl(PR_SET_NAME, "ping");
+	exchange(back[0], there[1], times, 1);
+	wait(NULL);
+	leave("ping");
+}
+
+static void forks(int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (fork() == 0) {
+			prctl(PR_SET_NAME, "brief");
+			compute(NS_PER_MS / 10);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const int first = argc > 2 ? atoi(argv[2]) : 0, second = argc > 3 ? atoi(argv[3]) : 0;
+	const char *what = argc > 1 ? argv[1] : "";
+	unsigned long long waited;
+
+	begun = read_schedstat(&waited);
+	if (!strcmp(what, "burn"))
+		compute((uint64_t)first * NS_PER_MS);
+	else if (!strcmp(what, "sleep"))
+		sleep_often(first, (uint64_t)second * NS_PER_MS);
+	else if (!strcmp(what, "pingpong"))
+		pingpong(first);
+	else if (!strcmp(what, "forks"))
+		forks(first);
+	else
+		return 2;
+	leave("accounted");
+	return 1;
+}

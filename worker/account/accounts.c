@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/account/accounts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/redact.h"
+#include "ipc/messages.h"
+#include "profile/format/names.h"
+#include "profile/format/output.h"
+#include "worker/account/reader.h"
+#include "worker/account/table.h"
+#include "worker/account/view.h"
+
+#define NAME_BYTES   32	 /* of a process, clean */
+#define CGROUP_BYTES 512 /* of a path, clean */
+
+struct accounts {
+	struct accounts_parts parts;
+	struct accounts_reader reader;
+	struct table table;
+	struct accounts_sums before; /* at the table before */
+	uint64_t ended;		     /* CLOCK_MONOTONIC, ns: the end of the table before; 0: none */
+	uint64_t tables;
+	uint64_t last_turn; /* CLOCK_MONOTONIC, ns */
+};
+
+struct accounts *accounts_new(const struct accounts_parts *parts)
+{
+	struct accounts *accounts = calloc(1, sizeof(*accounts));
+	int r;
+
+	if (!accounts)
+		return NULL;
+	accounts->parts = *parts;
+	accounts->reader = (struct accounts_reader){
+		.places = parts->places,
+		.cpus = parts->cpus,
+		.cpu_count = parts->cpu_count,
+		.clock = parts->clock,
+		.table = &accounts->table,
+	};
+	r = table_init(&accounts->table);
+	if (r == 0)
+		r = accounts_reader_init(&accounts->reader);
+	if (r == 0)
+		return accounts;
+	accounts_free(accounts);
+	return NULL;
+}
+
+void accounts_free(struct accounts *accounts)
+{
+	if (!accounts)
+		return;
+	accounts_reader_release(&accounts->reader);
+	table_release(&accounts->table);
+	free(accounts);
+}
+
+void accounts_turn(struct accounts *accounts)
+{
+	const uint64_t now = accounts->parts.clock();
+
+	if (now < accounts->last_turn + ACCOUNTS_TICK)
+		return;
+	accounts->last_turn = now;
+	accounts_reader_turn(&accounts->reader);
+}
+
+/* ---- rows ---- */
+
+static char *copy_clean(const char *raw, size_t max)
+{
+	char *clean = malloc(max);
+
+	if (clean)
+		format_clean_name(clean, max, raw);
+	return clean;
+}
+
+static char *clean_process(const struct accounts *accounts, const struct row *row)
+{
+	char text[REDACT_BYTES];
+
+	return copy_clean(redact_name(accounts->parts.redact, REDACT_COMM, row->name, text),
+			  NAME_BYTES);
+}
+
+static char *clean_cgroup(const struct accounts *accounts, uint64_t id)
+{
+	char text[REDACT_BYTES], number[32];
+	const char *path = NULL;
+
+	if (id == 0)
+		return copy_clean("", CGROUP_BYTES);
+	path = accounts->parts.path(accounts->parts.path_context, id);
+	if (path)
+		return copy_clean(redact_name(accounts->parts.redact, REDACT_PATH, path, text),
+				  CGROUP_BYTES);
+	snprintf(number, sizeof(number), "id:%" PRIu64, id);
+	return copy_clean(number, CGROUP_BYTES);
+}
+
+/* Adds a row that has used something. Returns 0 or -ENOMEM. */
+static int add_row(const struct accounts *accounts, const struct row *row, struct view *view)
+{
+	struct view_row *to = &view->rows[view->count];
+
+	to->amount = amount_since(&row->total, &row->mark);
+	to->ns = to->amount.ns;
+	if (to->ns == 0)
+		return 0;
+	to->pid = row->pid;
+	to->processes = row->processes;
+	to->name = clean_process(accounts, row);
+	to->cgroup = clean_cgroup(accounts, row->cgroup);
+	view->count++;
+	if (!to->name || !to->cgroup)
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_rows(const struct accounts *accounts, const struct rows *rows, struct view *view)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rows->count && r == 0; i++)
+		r = add_row(accounts, rows->items[i], view);
+	return r;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct view_row *left = a, *right = b;
+
+	if (left->ns != right->ns)
+		return left->ns < right->ns ? 1 : -1;
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static int collect(const struct accounts *accounts, struct view *view)
+{
+	const struct table *table = &accounts->table;
+	int r;
+
+	view->rows = calloc(table->processes.count + table->names.count + table->cgroups.count + 3,
+			    sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	if (view->by_cgroup) {
+		r = add_rows(accounts, &table->cgroups, view);
+		if (r == 0)
+			r = add_row(accounts, &table->other_cgroups, view);
+	} else {
+		r = add_rows(accounts, &table->processes, view);
+		if (r == 0)
+			r = add_rows(accounts, &table->names, view);
+		if (r == 0)
+			r = add_row(accounts, &table->other_names, view);
+		if (r == 0)
+			r = add_row(accounts, &table->crowded, view);
+	}
+	qsort(view->rows, view->count, sizeof(*view->rows), by_time);
+	return r;
+}
+
+static void release_view(struct view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		free((char *)(uintptr_t)view->rows[i].name);
+		free((char *)(uintptr_t)view->rows[i].cgroup);
+	}
+	free(view->rows);
+}
+
+/* ---- sums ---- */
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void times_since(struct account_time *times, const struct account_time *before, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		times[i].ns = since(times[i].ns, before[i].ns);
+		times[i].count = since(times[i].count, before[i].count);
+	}
+}
+
+static struct accounts_sums sums_since(const struct accounts_sums *now,
+				       const struct accounts_sums *before)
+{
+	struct accounts_sums sums = *now;
+
+	for (size_t i = 0; i < ACCOUNT_KINDS; i++)
+		sums.kind[i] = amount_since(&now->kind[i], &before->kind[i]);
+	sums.unseen = amount_since(&now->unseen, &before->unseen);
+	times_since(sums.softirqs, before->softirqs, ACCOUNT_SOFTIRQS);
+	times_since(sums.hardirqs, before->hardirqs, ACCOUNT_HARDIRQS);
+	sums.wall = since(now->wall, before->wall);
+	sums.charged = since(now->charged, before->charged);
+	sums.lost_places = since(now->lost_places, before->lost_places);
+	sums.lost_tasks = since(now->lost_tasks, before->lost_tasks);
+	sums.skipped = since(now->skipped, before->skipped);
+	sums.missed = since(now->missed, before->missed);
+	return sums;
+}
+
+/* ---- tables ---- */
+
+static void write_view(const struct accounts *accounts, const struct view *view,
+		       struct output *output)
+{
+	if (accounts->parts.flags & OPTIONS_STAT_JSON)
+		view_json(view, output);
+	else if (accounts->parts.flags & OPTIONS_STAT_CSV)
+		view_csv(view, output);
+	else
+		view_text(view, output);
+}
+
+static int put_view(const struct accounts *accounts, const struct view *view, int fd)
+{
+	struct output output;
+	int r = output_init(&output, fd, false);
+
+	if (r == 0) {
+		write_view(accounts, view, &output);
+		r = output_finish(&output);
+	}
+	output_release(&output);
+	return r;
+}
+
+int accounts_render(struct accounts *accounts, bool goes_on, int fd)
+{
+	struct accounts_sums sums;
+	struct view view = {
+		.number = accounts->tables,
+		.by_cgroup = accounts->parts.flags & OPTIONS_BY_CGROUP,
+	};
+	uint64_t now;
+	int r;
+
+	accounts_reader_turn(&accounts->reader);
+	now = accounts->parts.clock();
+	accounts_reader_sum(&accounts->reader, &sums);
+	view.realtime = now + accounts->parts.realtime_offset;
+	view.elapsed = since(now, accounts->ended ? accounts->ended : sums.begin);
+	view.sums = sums_since(&sums, &accounts->before);
+	r = collect(accounts, &view);
+	if (r == 0)
+		r = put_view(accounts, &view, fd);
+	release_view(&view);
+	if (r < 0)
+		return r;
+	accounts->before = sums;
+	accounts->ended = now;
+	accounts->tables++;
+	table_mark(&accounts->table, goes_on);
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/account/reader.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A CPU may have an event while it is read; then the reader looks again. */
+#define CPU_TRIES 8
+
+struct reader_stint {
+	uint64_t number; /* 0: none, or a place of a CPU */
+	struct amount amount;
+	struct row *process, *cgroup; /* NULL: the stint has ended, or is no thread's */
+};
+
+int accounts_reader_init(struct accounts_reader *reader)
+{
+	reader->known = calloc(ACCOUNTS, sizeof(*reader->known));
+	reader->until = calloc(reader->cpu_count, sizeof(*reader->until));
+	if (!reader->known || !reader->until)
+		return -ENOMEM;
+	return 0;
+}
+
+void accounts_reader_release(struct accounts_reader *reader)
+{
+	free(reader->known);
+	free(reader->until);
+	reader->known = NULL;
+	reader->until = NULL;
+}
+
+static uint64_t load(const u64 *word)
+{
+	return __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t first_of_threads(const struct accounts_reader *reader)
+{
+	return ACCOUNT_PLACE(reader->cpu_count, ACCOUNT_IDLE);
+}
+
+static void take_amount(const struct account *account, struct amount *ret_amount)
+{
+	ret_amount->ns = account->ns;
+	ret_amount->switches = account->switches;
+	ret_amount->softirqs = account->softirqs;
+	for (size_t i = 0; i < FIGURES; i++) {
+		const uint64_t first = account->first[i], last = account->last[i];
+
+		ret_amount->figure[i] = 0;
+		if (last > first)
+			ret_amount->figure[i] = last - first;
+	}
+	memcpy(ret_amount->counter, account->counter, sizeof(ret_amount->counter));
+}
+
+/* Copies a place as it was at one moment. Returns false when another stint takes it just now. */
+static bool copy_place(const struct account *place, struct account *ret_account)
+{
+	const uint64_t number = load(&place->number);
+
+	if (number == 0)
+		return false;
+	memcpy(ret_account, place, sizeof(*ret_account));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	ret_account->number = number;
+	return load(&place->number) == number;
+}
+
+static void forget_stint(struct reader_stint *known)
+{
+	if (!known->process)
+		return;
+	known->process->stints--;
+	known->process = NULL;
+	known->cgroup = NULL;
+}
+
+static void meet_stint(struct accounts_reader *reader, struct reader_stint *known,
+		       const struct account *account)
+{
+	amount_add(&reader->taken_over, &known->amount);
+	forget_stint(known);
+	*known = (struct reader_stint){.number = account->number};
+	known->process = table_process(reader->table, account);
+	known->process->stints++;
+	known->cgroup = table_cgroup(reader->table, account->cgroup);
+}
+
+static void charge(struct reader_stint *known, const struct amount *now)
+{
+	const struct amount growth = amount_raise(&known->amount, now);
+
+	if (!known->process)
+		return;
+	amount_add(&known->process->total, &growth);
+	amount_add(&known->cgroup->total, &growth);
+}
+
+static void read_thread(struct accounts_reader *reader, uint32_t place)
+{
+	const struct account *shared = &reader->places[place];
+	struct reader_stint *known = &reader->known[place];
+	struct account account;
+	struct amount now;
+
+	if (known->number && !known->process && load(&shared->number) == known->number)
+		return; /* read to its end */
+	if (!copy_place(shared, &account))
+		return;
+	if (account.number != known->number)
+		meet_stint(reader, known, &account);
+	else
+		table_update(known->process, &account);
+	take_amount(&account, &now);
+	charge(known, &now);
+	if (account.ended)
+		forget_stint(known);
+}
+
+/*
+ * Adds the time that a CPU's running thread has not been charged for yet. Returns false when an
+ * event came meanwhile.
+ */
+static bool read_running(struct accounts_reader *reader, uint32_t number)
+{
+	const struct account_cpu *cpu = &reader->cpus[number];
+	const uint64_t since = load(&cpu->since), pending = load(&cpu->pending);
+	const uint32_t place = __atomic_load_n(&cpu->place, __ATOMIC_ACQUIRE);
+	const uint32_t context = __atomic_load_n(&cpu->context, __ATOMIC_ACQUIRE);
+	struct reader_stint *known;
+	struct account account;
+	struct amount now;
+	uint64_t time;
+
+	reader->until[number] = since - pending; /* which is in no place */
+	if (since == 0 || place >= ACCOUNTS)
+		return load(&cpu->since) == since;
+	known = &reader->known[place];
+	memcpy(&account, &reader->places[place], sizeof(account));
+	time = reader->clock();
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (load(&cpu->since) != since)
+		return false;
+	if (known->number != account.number)
+		return true; /* a thread that the next turn meets, and its time */
+	take_amount(&account, &now);
+	now.ns += pending;
+	reader->until[number] = since;
+	if (context == 0 && time > since) {
+		now.ns += time - since;
+		reader->until[number] = time;
+	}
+	charge(known, &now);
+	return true;
+}
+
+void accounts_reader_turn(struct accounts_reader *reader)
+{
+	const uint32_t first = first_of_threads(reader);
+
+	for (uint32_t place = first; place < ACCOUNTS; place++)
+		read_thread(reader, place);
+	for (uint32_t place = 0; place < first; place++) {
+		struct amount now;
+
+		take_amount(&reader->places[place], &now);
+		charge(&reader->known[place], &now);
+	}
+	for (uint32_t i = 0; i < reader->cpu_count; i++)
+		for (int tries = 0; tries < CPU_TRIES; tries++)
+			if (read_running(reader, i))
+				break;
+}
+
+static void add_times(struct account_time *to, const struct account_time *more, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		to[i].ns += more[i].ns;
+		to[i].count += more[i].count;
+	}
+}
+
+static uint64_t sum_times(const struct account_time *times, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += times[i].ns;
+	return sum;
+}
+
+static void add_cpu(const struct account_cpu *cpu, uint64_t until, struct accounts_sums *sums,
+		    struct amount *gone)
+{
+	struct amount taken = {
+		.ns = cpu->gone_ns, .switches = cpu->gone_switches, .softirqs = cpu->gone_softirqs};
+	const uint64_t begin = load(&cpu->begin);
+
+	if (begin == 0)
+		return;
+	if (sums->begin == 0 || begin < sums->begin)
+		sums->begin = begin;
+	if (until > begin)
+		sums->wall += until - begin;
+	sums->counters &= cpu->counters;
+	sums->cpus++;
+	sums->lost_places += cpu->lost_places;
+	sums->lost_tasks += cpu->lost_tasks;
+	sums->skipped += cpu->skipped;
+	sums->missed += cpu->missed;
+	add_times(sums->softirqs, cpu->softirqs, ACCOUNT_SOFTIRQS);
+	add_times(sums->hardirqs, cpu->hardirqs, ACCOUNT_HARDIRQS);
+	for (size_t i = 0; i < FIGURES; i++)
+		taken.figure[i] = cpu->gone[i];
+	memcpy(taken.counter, cpu->gone_counter, sizeof(taken.counter));
+	amount_add(gone, &taken);
+}
+
+/* All but the time of threads that were forgotten with an earlier window. */
+static uint64_t sum_threads(const struct accounts_reader *reader)
+{
+	uint64_t sum = reader->taken_over.ns;
+
+	for (uint32_t place = first_of_threads(reader); place < ACCOUNTS; place++)
+		sum += reader->known[place].amount.ns;
+	return sum;
+}
+
+void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_sums *ret_sums)
+{
+	struct accounts_sums sums = {.counters = UINT32_MAX};
+	struct amount gone = {0};
+
+	for (uint32_t i = 0; i < reader->cpu_count; i++)
+		add_cpu(&reader->cpus[i], reader->until[i], &sums, &gone);
+	if (sums.cpus == 0)
+		sums.counters = 0;
+	sums.unseen = amount_since(&gone, &reader->taken_over);
+	sums.charged = sum_threads(reader) + sums.unseen.ns +
+		       sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
+		       sum_times(sums.hardirqs, ACCOUNT_HARDIRQS);
+	for (uint32_t place = 0; place < first_of_threads(reader); place++) {
+		struct amount *kind = &sums.kind[place % ACCOUNT_CPU_KINDS + 1];
+
+		amount_add(kind, &reader->known[place].amount);
+		sums.charged += reader->known[place].amount.ns;
+	}
+	*ret_sums = sums;
+}

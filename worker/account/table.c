@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/account/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+
+#define PID_BITS 22 /* of a key; the rest is the time of the start */
+
+/* ---- rows ---- */
+
+static int rows_init(struct rows *rows)
+{
+	rows->places = map_new();
+	if (!rows->places)
+		return -ENOMEM;
+	return 0;
+}
+
+static void rows_release(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		free(rows->items[i]);
+	free(rows->items);
+	map_free(rows->places);
+}
+
+/* Adds an empty row. Returns NULL without memory. */
+static struct row *rows_add(struct rows *rows, uint64_t key)
+{
+	struct row *row;
+
+	if (ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
+		return NULL;
+	row = calloc(1, sizeof(*row));
+	if (!row || map_put(rows->places, key, row) < 0) {
+		free(row);
+		return NULL;
+	}
+	rows->items[rows->count++] = row;
+	return row;
+}
+
+static uint64_t key_of(uint32_t pid, uint64_t start)
+{
+	return start << PID_BITS ^ pid;
+}
+
+/* Two processes of one key are one pid and 73 minutes: the later one takes the row's place. */
+static bool is_row_of(const struct row *row, const struct account *account)
+{
+	return row->pid == account->pid && row->start == account->start;
+}
+
+/* ---- ended processes ---- */
+
+static uint64_t key_of_name(const char name[ABI_COMM_BYTES])
+{
+	uint64_t words[2];
+
+	memcpy(words, name, sizeof(words));
+	return words[0] ^ words[1] * 0x9e3779b97f4a7c15u;
+}
+
+static struct row *row_of_name(struct table *table, const char name[ABI_COMM_BYTES])
+{
+	const uint64_t key = key_of_name(name);
+	struct row *row = map_get(table->names.places, key);
+
+	if (row && memcmp(row->name, name, ABI_COMM_BYTES) == 0)
+		return row;
+	if (row || table->names.count >= TABLE_NAMES)
+		return &table->other_names;
+	row = rows_add(&table->names, key);
+	if (!row)
+		return &table->other_names;
+	memcpy(row->name, name, ABI_COMM_BYTES);
+	return row;
+}
+
+static void fold(struct table *table, const struct row *process)
+{
+	struct row *row = row_of_name(table, process->name);
+
+	amount_add(&row->total, &process->total);
+	amount_add(&row->mark, &process->mark);
+	row->processes++;
+}
+
+/* Removes the rows of processes that have ended. folds: rows of names keep their sums. */
+static void remove_ended(struct table *table, bool folds)
+{
+	struct rows *rows = &table->processes;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *row = rows->items[i];
+		const uint64_t key = key_of(row->pid, row->start);
+
+		if (row->stints) {
+			rows->items[kept++] = row;
+			continue;
+		}
+		if (folds)
+			fold(table, row);
+		if (map_get(rows->places, key) == row)
+			map_remove(rows->places, key);
+		free(row);
+	}
+	rows->count = kept;
+}
+
+/* ---- the table ---- */
+
+int table_init(struct table *table)
+{
+	int r;
+
+	*table = (struct table){0};
+	r = rows_init(&table->processes);
+	if (r == 0)
+		r = rows_init(&table->names);
+	if (r == 0)
+		r = rows_init(&table->cgroups);
+	return r;
+}
+
+void table_release(struct table *table)
+{
+	rows_release(&table->processes);
+	rows_release(&table->names);
+	rows_release(&table->cgroups);
+}
+
+static struct row *find_process(struct table *table, const struct account *account)
+{
+	const uint64_t key = key_of(account->pid, account->start);
+	struct row *row = map_get(table->processes.places, key);
+
+	if (row && is_row_of(row, account))
+		return row;
+	if (table->processes.count >= TABLE_PROCESSES)
+		remove_ended(table, true);
+	if (table->processes.count >= TABLE_PROCESSES)
+		return &table->crowded;
+	row = rows_add(&table->processes, key);
+	if (!row)
+		return &table->crowded;
+	row->pid = account->pid;
+	row->start = account->start;
+	row->kernel = account->kernel;
+	return row;
+}
+
+void table_update(struct row *row, const struct account *account)
+{
+	if (row->pid != account->pid)
+		return;
+	/* a thread that began earlier may have an earlier name of the process */
+	if (account->thread == account->pid || row->name[0] == '\0') {
+		memcpy(row->name, account->name, sizeof(row->name));
+		row->name[sizeof(row->name) - 1] = '\0';
+	}
+	row->cgroup = account->cgroup;
+}
+
+struct row *table_process(struct table *table, const struct account *account)
+{
+	struct row *row = find_process(table, account);
+
+	table_update(row, account);
+	return row;
+}
+
+struct row *table_cgroup(struct table *table, uint64_t id)
+{
+	struct row *row = map_get(table->cgroups.places, id);
+
+	if (row)
+		return row;
+	if (table->cgroups.count >= TABLE_CGROUPS)
+		return &table->other_cgroups;
+	row = rows_add(&table->cgroups, id);
+	if (!row)
+		return &table->other_cgroups;
+	row->cgroup = id;
+	return row;
+}
+
+static void mark_rows(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i]->mark = rows->items[i]->total;
+}
+
+void table_mark(struct table *table, bool forget)
+{
+	struct row *const others[] = {&table->other_names, &table->other_cgroups, &table->crowded};
+
+	if (forget)
+		remove_ended(table, false);
+	mark_rows(&table->processes);
+	mark_rows(&table->names);
+	mark_rows(&table->cgroups);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		others[i]->mark = others[i]->total;
+}

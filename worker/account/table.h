@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of stints by process and by cgroup, within bounds of memory. Where there is no room for
+ * another process, those that have ended become one row for each name, and one for all other names.
+ */
+#ifndef KEYHOLE_WORKER_ACCOUNT_TABLE_H
+#define KEYHOLE_WORKER_ACCOUNT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "worker/account/amount.h"
+
+#ifndef TABLE_PROCESSES
+#define TABLE_PROCESSES 4096u
+#endif
+#ifndef TABLE_NAMES
+#define TABLE_NAMES 512u
+#endif
+#ifndef TABLE_CGROUPS
+#define TABLE_CGROUPS 4096u
+#endif
+
+struct row {
+	struct amount total, mark; /* mark: the total when the window began */
+	uint64_t start;		   /* of the process */
+	uint64_t cgroup;	   /* of a process: the last one that it was seen in */
+	uint32_t pid;		   /* 0: a cgroup, or several processes */
+	uint32_t stints;	   /* that go on */
+	uint32_t processes;	   /* ended ones in this row; 0: the row is one process */
+	bool kernel;
+	char name[ABI_COMM_BYTES]; /* raw, NUL terminated; "": all other names */
+};
+
+struct rows {
+	struct row **items; /* owned */
+	size_t count, capacity;
+	struct map *places; /* by key */
+};
+
+struct table {
+	struct rows processes, names, cgroups;
+	struct row other_names;	  /* ended processes whose names have no row */
+	struct row other_cgroups; /* without a row of their own */
+	struct row crowded;	  /* processes for which there was no room */
+};
+
+int table_init(struct table *table); /* 0 or -ENOMEM; to be released either way */
+void table_release(struct table *table);
+
+/* Return the row, never NULL. The row stays as long as its `stints` is not 0. */
+struct row *table_process(struct table *table, const struct account *account);
+struct row *table_cgroup(struct table *table, uint64_t id);
+
+/* Takes the name and the cgroup that a process has now. account: of a thread of it. */
+void table_update(struct row *row, const struct account *account);
+
+/* Begins a window: marks all rows. forget: ended processes lose their rows. */
+void table_mark(struct table *table, bool forget);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/account/view.h"
+
+bool view_split(const struct amount *amount, uint64_t *ret_user, uint64_t *ret_system)
+{
+	const uint64_t user = amount->figure[FIGURE_user], system = amount->figure[FIGURE_system];
+	const double share = (double)user / (double)(user + system);
+
+	if (user + system == 0)
+		return false;
+	*ret_user = (uint64_t)((double)amount->ns * share);
+	if (*ret_user > amount->ns)
+		*ret_user = amount->ns;
+	*ret_system = amount->ns - *ret_user;
+	return true;
+}
+
+double view_error(const struct view *view)
+{
+	const double wall = (double)view->sums.wall, charged = (double)view->sums.charged;
+
+	if (view->sums.wall == 0)
+		return 0;
+	if (charged > wall)
+		return (charged - wall) / wall;
+	return (wall - charged) / wall;
+}
+
+const char *view_counter(const struct view *view, unsigned int counter)
+{
+	static const char *const names[ACCOUNT_COUNTERS] = {
+#define C(name, type, config) #name,
+#include "bpf/account_counters.def"
+#undef C
+	};
+
+	if (!(view->sums.counters >> counter & 1))
+		return NULL;
+	return names[counter];
+}
+
+const char *view_softirq(unsigned int vector)
+{
+	/* enum in include/linux/interrupt.h */
+	static const char *const names[ACCOUNT_SOFTIRQS] = {
+		"hi",	    "timer",   "net_tx", "net_rx",  "block",
+		"irq_poll", "tasklet", "sched",	 "hrtimer", "rcu",
+	};
+
+	if (vector >= ACCOUNT_SOFTIRQS)
+		return "unknown";
+	return names[vector];
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table as one object of JSON on one line. Times are seconds; what is not known is left out. */
+
+#include "profile/format/json.h"
+#include "profile/format/output.h"
+#include "worker/account/view.h"
+
+#define NS_DIGITS 9
+
+static void put_seconds(struct json *json, const char *key, uint64_t ns)
+{
+	json_key(json, key);
+	json_decimal(json, ns, NS_DIGITS);
+}
+
+static void put_amount(struct json *json, const struct amount *amount)
+{
+	const uint64_t *figure = amount->figure;
+	uint64_t user, system;
+
+	put_seconds(json, "cpu_seconds", amount->ns);
+	if (view_split(amount, &user, &system)) {
+		put_seconds(json, "user_scaled_seconds", user);
+		put_seconds(json, "system_scaled_seconds", system);
+	}
+	put_seconds(json, "kernel_runtime_seconds", figure[FIGURE_runtime]);
+	put_seconds(json, "run_queue_seconds", figure[FIGURE_delay]);
+	json_key_number(json, "voluntary_switches", figure[FIGURE_voluntary]);
+	json_key_number(json, "involuntary_switches", figure[FIGURE_involuntary]);
+	json_key_number(json, "migrations", figure[FIGURE_migrations]);
+	json_key_number(json, "minor_faults", figure[FIGURE_minor_faults]);
+	json_key_number(json, "major_faults", figure[FIGURE_major_faults]);
+	json_key_number(json, "softirqs", amount->softirqs);
+}
+
+static void put_counters(const struct view *view, struct json *json, const struct amount *amount)
+{
+	if (view->sums.counters == 0)
+		return;
+	json_key_object(json, "counters");
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++)
+		if (view_counter(view, i))
+			json_key_number(json, view_counter(view, i), amount->counter[i]);
+	json_end(json);
+}
+
+static void put_times(struct json *json, const char *key, const struct account_time *times,
+		      unsigned int count, bool named)
+{
+	json_key_array(json, key);
+	for (unsigned int i = 0; i < count; i++) {
+		if (times[i].count == 0)
+			continue;
+		json_object(json);
+		if (named)
+			json_key_string(json, "vector", view_softirq(i));
+		else if (i < ACCOUNT_HARDIRQS - 1)
+			json_key_number(json, "number", i);
+		put_seconds(json, "seconds", times[i].ns);
+		json_key_number(json, "count", times[i].count);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static void put_row(const struct view *view, struct json *json, const struct view_row *row)
+{
+	json_object(json);
+	if (!view->by_cgroup && row->pid)
+		json_key_number(json, "pid", row->pid);
+	if (!view->by_cgroup)
+		json_key_clean_string(json, "name", row->name);
+	if (row->processes)
+		json_key_number(json, "ended_processes", row->processes);
+	if (row->cgroup[0])
+		json_key_clean_string(json, "cgroup", row->cgroup);
+	put_amount(json, &row->amount);
+	put_counters(view, json, &row->amount);
+	json_end(json);
+}
+
+static void put_sums(const struct view *view, struct json *json)
+{
+	const struct accounts_sums *sums = &view->sums;
+
+	put_seconds(json, "elapsed_seconds", view->elapsed);
+	json_key_number(json, "cpus", sums->cpus);
+	put_seconds(json, "wall_seconds", sums->wall);
+	put_seconds(json, "idle_seconds", sums->kind[ACCOUNT_IDLE].ns);
+	put_seconds(json, "other_processes_seconds", sums->kind[ACCOUNT_OTHERS].ns);
+	put_seconds(json, "denied_processes_seconds", sums->kind[ACCOUNT_DENIED].ns);
+	put_seconds(json, "unlisted_threads_seconds", sums->kind[ACCOUNT_UNLISTED].ns);
+	put_seconds(json, "unseen_threads_seconds", sums->unseen.ns);
+	json_key(json, "error_ratio");
+	json_decimal(json, (uint64_t)(view_error(view) * 1e9), NS_DIGITS);
+	json_key_number(json, "lost_places", sums->lost_places);
+	json_key_number(json, "lost_tasks", sums->lost_tasks);
+	json_key_number(json, "skipped_interrupts", sums->skipped);
+	json_key_number(json, "missed_switches", sums->missed);
+}
+
+void view_json(const struct view *view, struct output *output)
+{
+	static struct json json; /* large */
+	const char *rows = "processes";
+
+	if (view->by_cgroup)
+		rows = "cgroups";
+	json_init(&json, output);
+	json_object(&json);
+	json_key(&json, "time_seconds");
+	json_decimal(&json, view->realtime, NS_DIGITS);
+	put_sums(view, &json);
+	put_times(&json, "softirqs", view->sums.softirqs, ACCOUNT_SOFTIRQS, true);
+	put_times(&json, "interrupts", view->sums.hardirqs, ACCOUNT_HARDIRQS, false);
+	json_key_array(&json, rows);
+	for (size_t i = 0; i < view->count; i++)
+		put_row(view, &json, &view->rows[i]);
+	json_end(&json);
+	json_end(&json);
+	json_finish(&json);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table for people: the CPUs as a whole, then the processes or cgroups that used most. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ipc/time.h"
+#include "profile/format/output.h"
+#include "worker/account/view.h"
+
+#define ROWS_SHOWN 30
+#define LINE_BYTES 256
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / NS_PER_SECOND;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		return 0;
+	return (double)part * 100 / (double)whole;
+}
+
+static uint64_t sum_times(const struct account_time *times, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += times[i].ns;
+	return sum;
+}
+
+/* Writes a share of the CPUs. A part that is not there has no line, unless it is `always`. */
+static void put_share(const struct view *view, struct output *output, const char *name, uint64_t ns,
+		      bool always)
+{
+	char line[LINE_BYTES];
+
+	if (ns == 0 && !always)
+		return;
+	snprintf(line, sizeof(line), "  %12.6f s  %6.2f %%  %s\n", seconds(ns),
+		 percent(ns, view->sums.wall), name);
+	output_string(output, line);
+}
+
+static void put_shares(const struct view *view, struct output *output)
+{
+	const struct accounts_sums *sums = &view->sums;
+	uint64_t processes = 0;
+
+	for (size_t i = 0; i < view->count; i++)
+		processes += view->rows[i].ns;
+	put_share(view, output, "processes", processes, true);
+	put_share(view, output, "other processes", sums->kind[ACCOUNT_OTHERS].ns, false);
+	put_share(view, output, "denied or excluded processes", sums->kind[ACCOUNT_DENIED].ns,
+		  false);
+	put_share(view, output, "threads that were not seen or have no place",
+		  sums->kind[ACCOUNT_UNLISTED].ns, false);
+	put_share(view, output, "processes that ended unseen", sums->unseen.ns, false);
+	put_share(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns, true);
+	put_share(view, output, "softirqs", sum_times(sums->softirqs, ACCOUNT_SOFTIRQS), true);
+	put_share(view, output, "interrupts", sum_times(sums->hardirqs, ACCOUNT_HARDIRQS), true);
+}
+
+/* Writes the split of CPU time by ticks, as percents of a CPU. */
+static void format_split(const struct view *view, const struct amount *amount, char *ret_text,
+			 size_t size)
+{
+	uint64_t user, system;
+
+	snprintf(ret_text, size, "%6s %6s", "-", "-");
+	if (view_split(amount, &user, &system))
+		snprintf(ret_text, size, "%6.1f %6.1f", percent(user, view->elapsed),
+			 percent(system, view->elapsed));
+}
+
+static void put_name(const struct view *view, const struct view_row *row, struct output *output)
+{
+	char text[48];
+
+	if (view->by_cgroup) {
+		output_string(output, row->cgroup);
+	} else if (row->processes) {
+		output_string(output, row->name[0] ? row->name : "other names");
+		snprintf(text, sizeof(text), " (%" PRIu32 " ended)", row->processes);
+		output_string(output, text);
+	} else {
+		output_string(output, row->name[0] ? row->name : "?");
+	}
+	output_string(output, "\n");
+}
+
+static void put_counters(const struct view *view, const struct amount *amount,
+			 struct output *output)
+{
+	char text[32];
+
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++) {
+		if (!view_counter(view, i))
+			continue;
+		snprintf(text, sizeof(text), "%16" PRIu64 " ", amount->counter[i]);
+		output_string(output, text);
+	}
+}
+
+static void put_row(const struct view *view, const struct view_row *row, struct output *output)
+{
+	const uint64_t *figure = row->amount.figure;
+	char line[LINE_BYTES], split[32], pid[16] = "-";
+
+	format_split(view, &row->amount, split, sizeof(split));
+	if (row->pid)
+		snprintf(pid, sizeof(pid), "%" PRIu32, row->pid);
+	snprintf(line, sizeof(line),
+		 "%11.6f %6.1f %s %9.4f %8" PRIu64 " %7" PRIu64 " %6" PRIu64 " %7" PRIu64 " ",
+		 seconds(row->ns), percent(row->ns, view->elapsed), split,
+		 seconds(figure[FIGURE_delay]), figure[FIGURE_voluntary],
+		 figure[FIGURE_involuntary], figure[FIGURE_migrations],
+		 figure[FIGURE_minor_faults] + figure[FIGURE_major_faults]);
+	output_string(output, line);
+	put_counters(view, &row->amount, output);
+	if (!view->by_cgroup) {
+		snprintf(line, sizeof(line), "%7s ", pid);
+		output_string(output, line);
+	}
+	put_name(view, row, output);
+}
+
+static void put_head(const struct view *view, struct output *output)
+{
+	char line[LINE_BYTES];
+
+	if (view->number > 0)
+		output_string(output, "\n");
+	snprintf(line, sizeof(line), "%.3f s on %" PRIu64 " CPUs; %.4f %% unexplained\n",
+		 seconds(view->elapsed), view->sums.cpus, view_error(view) * 100);
+	output_string(output, line);
+	put_shares(view, output);
+	if (view->sums.lost_places + view->sums.lost_tasks == 0)
+		return;
+	snprintf(line, sizeof(line), "  %" PRIu64 " threads had no place: there are %u\n",
+		 view->sums.lost_places + view->sums.lost_tasks, ACCOUNTS);
+	output_string(output, line);
+}
+
+void view_text(const struct view *view, struct output *output)
+{
+	char line[LINE_BYTES];
+	size_t shown = 0;
+
+	put_head(view, output);
+	snprintf(line, sizeof(line), "\n%11s %6s %6s %6s %9s %8s %7s %6s %7s ", "CPU s", "CPU %",
+		 "user %", "sys %", "waited s", "vol.sw", "inv.sw", "migr", "faults");
+	output_string(output, line);
+	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++) {
+		if (!view_counter(view, i))
+			continue;
+		snprintf(line, sizeof(line), "%16s ", view_counter(view, i));
+		output_string(output, line);
+	}
+	output_string(output, view->by_cgroup ? "CGROUP\n" : "    PID NAME\n");
+	for (; shown < view->count && shown < ROWS_SHOWN; shown++)
+		put_row(view, &view->rows[shown], output);
+	if (shown == view->count)
+		return;
+	snprintf(line, sizeof(line), "%*s %zu more used less\n", 11, "...", view->count - shown);
+	output_string(output, line);
+}
