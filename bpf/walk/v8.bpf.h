@@ -72,8 +72,7 @@ INLINE int v8_read_noted(struct walk *walk, u64 at)
 			return 1;
 		}
 	}
-	v8_take_frame(walk, at);
-	return 0;
+	return v8_take_frame(walk, at, at);
 }
 
 /* Goes on where all frames that were noted are stored. Returns 0 to go on, or 1 at the end. */

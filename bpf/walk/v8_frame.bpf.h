@@ -75,15 +75,24 @@ enum v8_frame_word {
 	V8_FRAME_CONTEXT
 };
 
-/* Takes the words of the frame whose bytes begin at an address. Words out of the window are 0. */
-INLINE void v8_take_frame(struct walk *walk, u64 at)
+/*
+ * Takes the words of the frame whose bytes begin at an address. Words out of the window are 0.
+ * Returns whether one of them is at `low` or above: the frame may have no words below.
+ */
+INLINE int v8_take_frame(struct walk *walk, u64 at, u64 low)
 {
+	u64 missing = 0;
+
 	NOT_UNROLLED
 	for (u32 i = 0; i < V8_FRAME_WORDS; i++, at += 8) {
 		u64 failed = 0, word = walk_word(walk, at, &failed);
 
-		walk->v8.frame[i] = word & (HIDE(walk, failed) - 1);
+		failed = HIDE(walk, failed);
+		walk->v8.frame[i] = word & (failed - 1);
+		if (at >= low)
+			missing |= failed;
 	}
+	return HIDE(walk, missing) != 0;
 }
 
 /* Takes the words of the frame at the frame pointer. Returns 0 when the window has the frame. */
@@ -92,10 +101,9 @@ INLINE int v8_read_frame(struct walk *walk)
 	u64 bp = walk->reg[REG_RBP];
 
 	if (bp & 7 || bp - walk->reg[REG_RSP] + WALK_RED_ZONE >= WALK_REACH ||
-	    walk_window(walk, bp + 16))
+	    walk_window(walk, bp))
 		return 1;
-	v8_take_frame(walk, bp - sizeof(walk->v8.frame));
-	return 0;
+	return v8_take_frame(walk, bp - sizeof(walk->v8.frame), walk->reg[REG_RSP]);
 }
 
 /* Returns whether a word of the stack is an address behind a call in V8's code. */
