@@ -127,22 +127,6 @@ INLINE int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-/* Returns the frame of a number that the walk has emitted. */
-INLINE u64 walk_frame(struct walk *walk, u64 number)
-{
-	struct scratch *scratch = scratch_state();
-
-	if (!scratch)
-		return 0;
-	struct record *record = record_of(scratch);
-	u64 at = scratch->sample.record.kernel_frames + walk->before + number;
-
-	if (!record)
-		return 0;
-	at = BOUND(at, RECORD_WORDS_MAX);
-	return ((u64 *)(record + 1))[at];
-}
-
 /* The second word may be one that no record has in the end. */
 INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
 {

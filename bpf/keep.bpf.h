@@ -268,7 +268,8 @@ GLOBAL int keep_go(u32 number)
 	if (!left || runtime_read_word(walk->go.system + GO_STACK_HIGH))
 		return 0;
 	above = walk->list.word - copy->start;
-	if (above < copy->bytes)
+	/* a copy of no bytes is none, and its walk would read memory */
+	if (above >= 8 && above < copy->bytes)
 		copy->bytes = above & ~7ull;
 	if (copy->bytes <= KEPT_STACK_BYTES - KEPT_PIECE)
 		copy_stack(number, 1, copy->bytes, left, walk->go.high);

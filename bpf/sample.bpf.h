@@ -857,7 +857,7 @@ GLOBAL int pick_kept(u64 began)
 	scratch->kept = number + 1;
 	scratch->unkept = 0;
 	bpf_probe_read_kernel(&scratch->sample, sizeof(scratch->sample), &slot->sample);
-	if (scratch->sample.epoch != worker_epoch) {
+	if (scratch->sample.epoch != worker_epoch || !scratch->sample.copy[0].bytes) {
 		lose_kept(slot);
 		return PICK_NONE;
 	}

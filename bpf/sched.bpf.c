@@ -68,10 +68,10 @@ struct {
 
 /* A thread's stint. BPF alone reaches it, because it holds addresses of the kernel. */
 struct account_task {
-	u64 task, cgroups; /* the structures of the kernel, to be compared */
-	u32 place;	   /* where kind is ACCOUNT_THREAD */
-	u32 kind;	   /* enum account_kind */
-	u32 verdicts;	   /* as they were when the thread was judged */
+	u64 task, cgroups, creds; /* the structures of the kernel, to be compared */
+	u32 place;		  /* where kind is ACCOUNT_THREAD */
+	u32 kind;		  /* enum account_kind */
+	u32 verdicts;		  /* as they were when the thread was judged */
 	u32 pad;
 };
 struct {
@@ -275,6 +275,7 @@ static __attribute__((noinline)) u32 find_place(struct account_cpu *cpu, struct 
 {
 	struct account_task fresh = {.task = number_of(task),
 				     .cgroups = (u64)BPF_CORE_READ(task, cgroups),
+				     .creds = (u64)BPF_CORE_READ(task, real_cred),
 				     .place = ACCOUNT_NO_PLACE,
 				     .verdicts = verdicts};
 	u32 thread = BPF_CORE_READ(task, pid);
@@ -289,6 +290,7 @@ static __attribute__((noinline)) u32 find_place(struct account_cpu *cpu, struct 
 		/* the hooks of an exit have forgotten the process by now */
 		if (goes_on(task, entry, fresh.kind) || is_exiting(task)) {
 			entry->cgroups = fresh.cgroups;
+			entry->creds = fresh.creds;
 			entry->verdicts = fresh.verdicts;
 			return entry->kind ? place_of_kind(entry->kind) : entry->place;
 		}
@@ -323,7 +325,7 @@ INLINE u32 known_place(struct task_struct *next)
 		return place_of_kind(ACCOUNT_IDLE);
 	entry = bpf_map_lookup_elem(&account_tasks, &thread);
 	if (!entry || entry->task != (u64)next || entry->cgroups != (u64)next->cgroups ||
-	    entry->verdicts != verdicts)
+	    entry->creds != (u64)next->real_cred || entry->verdicts != verdicts)
 		return ACCOUNT_NO_PLACE;
 	return entry->kind ? place_of_kind(entry->kind) : entry->place;
 }
@@ -574,13 +576,16 @@ int BPF_PROG(on_name, struct task_struct *task, const char *name)
 	struct account_task *entry;
 	struct account *account;
 
-	if (!counting_from || task->pid != task->tgid)
+	if (!counting_from)
+		return 0;
+	if (deny_kinds)
+		judge_again(task, 0);
+	/* the new name may be one that denies the process */
+	if (task->pid != task->tgid || (deny_kinds && judge(task, 0) != ACCOUNT_THREAD))
 		return 0;
 	entry = bpf_map_lookup_elem(&account_tasks, &thread);
 	if (!entry)
 		return 0;
-	if (deny_kinds)
-		judge_again(task, 0);
 	account = entry->kind == ACCOUNT_THREAD ? account_at(entry->place) : NULL;
 	if (account)
 		bpf_probe_read_kernel_str(account->name, sizeof(account->name), name);

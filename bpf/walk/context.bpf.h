@@ -36,6 +36,8 @@ INLINE u32 context_take(struct walk *walk)
 {
 	u64 *record = walk->list.memory, address;
 
+	/* a version of the mappings may have had another one */
+	walk->list.config_word = 0;
 	if (runtime_copy_config(context_word(walk), 0))
 		return CONTEXT_NONE;
 	address = runtime_follow(0);

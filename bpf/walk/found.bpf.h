@@ -52,7 +52,7 @@ GLOBAL int walk_leave_found(void)
 	u64 sp = walk->reg[REG_RSP];
 	u32 at = FOUND_WORDS;
 
-	if (sp & 7 || walk_has_copy(walk) || !walk_is_mapped(walk, walk->address) ||
+	if (sp & 7 || walk_has_copy(walk) || !walk_is_mapped(walk, walk->address - !walk->exact) ||
 	    walk->mapping_flags & MAPPING_HAS_TABLE)
 		return walk_end(walk, REASON_cut_no_rule);
 	walk->window_start = sp;

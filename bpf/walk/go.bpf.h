@@ -166,11 +166,13 @@ INLINE int go_resume(struct walk *walk)
  */
 INLINE int go_called_this(struct walk *walk)
 {
+	if (!walk->go.goroutine)
+		return 0;
 	if (walk_has_copy(walk))
 		walk->code = walk->go.call;
 	else if (walk_read_code(walk->go.pc - 8))
 		return 0;
-	if (!walk->go.goroutine || !code_calls_directly(walk->code))
+	if (!code_calls_directly(walk->code))
 		return 0;
 	u64 target = walk->go.pc + (s64)(s32)(walk->code >> 32);
 
@@ -255,7 +257,7 @@ INLINE s64 go_thread_local(struct walk *walk)
 
 	if (!(rule_slots(walk->rule) & GO_SWITCH_IN_WORD))
 		return at;
-	if (walk_has_copy(walk) || !walk_is_mapped(walk, walk->address) ||
+	if (walk_has_copy(walk) || !walk_is_mapped(walk, walk->address - !walk->exact) ||
 	    runtime_read_word(walk->bias + at * 8))
 		return 0;
 	return walk->list.word;

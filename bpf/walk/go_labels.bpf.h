@@ -129,6 +129,8 @@ GLOBAL int go_find_labels(void)
 		return 0;
 	walk->label_count = 0;
 	walk->labels = LABELS_NO_GOROUTINE;
+	/* a version of the mappings may have had another one */
+	walk->list.config_word = 0;
 	if (runtime_copy_config(context_word(walk), 0))
 		return 0;
 	struct runtime_list *list = &walk->list;

@@ -134,13 +134,25 @@ GLOBAL u32 hotspot_number(void)
 	return sum;
 }
 
+/* Returns the entry of the blob that has the place, or NULL: it is of another blob. */
+INLINE struct hotspot_blob *hotspot_entry_of_place(struct walk *walk)
+{
+	const struct hotspot *hotspot = &walk->hotspot;
+	struct hotspot_blob *known = hotspot_entry(walk, hotspot->pc - !hotspot->is_leaf);
+
+	if (known->blob != hotspot->blob || known->key != hotspot->key ||
+	    known->method != hotspot->method)
+		return NULL;
+	return known;
+}
+
 /* Takes the place that an earlier leaf near this one was at. Returns whether this leaf is there. */
 INLINE int hotspot_recall_place(struct walk *walk)
 {
 	struct hotspot *hotspot = &walk->hotspot;
-	const struct hotspot_blob *known = hotspot_entry(walk, hotspot->pc - 1);
+	const struct hotspot_blob *known = hotspot_entry_of_place(walk);
 
-	if (known->blob != hotspot->blob || !known->scope ||
+	if (!known || !known->scope ||
 	    hotspot->offset - known->found_before - 1 >= known->found - known->found_before)
 		return 0;
 	hotspot->scope = known->scope;
@@ -149,13 +161,13 @@ INLINE int hotspot_recall_place(struct walk *walk)
 	return 1;
 }
 
-/* Remembers the place that was found for a leaf, unless it is behind the last one. */
+/* Remembers the place that a whole search has found for a leaf, or that it has found none. */
 INLINE void hotspot_remember_place(struct walk *walk)
 {
 	const struct hotspot *hotspot = &walk->hotspot;
-	struct hotspot_blob *known = hotspot_entry(walk, hotspot->pc - 1);
+	struct hotspot_blob *known = hotspot_entry_of_place(walk);
 
-	if (known->blob != hotspot->blob)
+	if (!known || hotspot->low != hotspot->high)
 		return;
 	known->scope = hotspot->scope;
 	known->found = hotspot->found;
@@ -177,7 +189,7 @@ GLOBAL int hotspot_begin_place(u64 blob)
 	hotspot->found = hotspot->found_before = 0;
 	/* an event has no bytes of an earlier walk */
 	__builtin_memset(walk->window, 0, HOTSPOT_INLINED_MAX * 16);
-	if (hotspot_take_blob(hotspot->pc - 1) || hotspot->blob != blob)
+	if (hotspot_take_blob(hotspot->pc - !hotspot->is_leaf) || hotspot->blob != blob)
 		return 0;
 	hotspot->offset = hotspot->pc - hotspot->begin;
 	if (hotspot->is_leaf && hotspot_recall_place(walk))
@@ -252,6 +264,7 @@ INLINE void hotspot_search(struct walk *walk)
 		return;
 	}
 	if (runtime_read_word(hotspot->places + middle * (u64)HOTSPOT_PLACE_BYTES)) {
+		hotspot->low = 1;
 		hotspot->high = 0;
 		return;
 	}

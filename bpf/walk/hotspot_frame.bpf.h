@@ -241,7 +241,7 @@ INLINE int hotspot_thread_rule(struct walk *walk)
 	if (walk->exact || walk_read_code(walk->address - 8))
 		return 0;
 	struct hotspot *hotspot = &walk->hotspot;
-	u64 noted = RUNTIME_CODE_ELSEWHERE, sp = walk->reg[REG_RSP];
+	u64 noted = RUNTIME_CODE_ELSEWHERE, sp = walk->reg[REG_RSP], last;
 	int is_barrier = !walk_is_call(walk->code), entered;
 
 	if (!is_barrier)
@@ -252,8 +252,9 @@ INLINE int hotspot_thread_rule(struct walk *walk)
 		noted = HOTSPOT_NOBODY;
 	else if (!is_barrier && entered == ENTERED_NOTHING)
 		return 0;
-	walk->mark[BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX)] =
-		noted | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+	last = BOUND((u64)walk->marks - 1, RECORD_FRAMES_MAX);
+	walk->mark[last] = noted | (u64)(walk->frames - 1) << MARK_FRAME_SHIFT;
+	walk->place[last] = 0;
 	walk->rule = RULE_INTERPRETED;
 	return hotspot->has_jumped || !is_barrier || hotspot_entry_rule();
 }

@@ -7,7 +7,6 @@
  *   walk_thread_pointer()          of the current task
  *   walk_list_time()               ns of the walk that the list gets, behind many frames of its
  *                                  interpreter
- *   walk_frame(walk, number)       returns a frame that was stored
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
  *   walk_leaf(walk)                puts the leaf's registers in the first RUNTIME_SCAN_WORDS of the

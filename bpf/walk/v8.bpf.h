@@ -103,6 +103,7 @@ INLINE int v8_take_mark(struct walk *walk)
 	    v8_take_function(v8->frame[V8_FRAME_FUNCTION]))
 		return 0;
 	v8->taken_frame = walk->mark[number] >> MARK_FRAME_SHIFT;
+	v8->noted = walk->place[number];
 	v8->is_compiled = v8->is_optimized = 0;
 	if (v8_find_code()) {
 		v8->after = v8->does;

@@ -196,12 +196,10 @@ GLOBAL int v8_find_code(void)
 	if (!walk)
 		return 0;
 	struct v8 *v8 = &walk->v8;
-	u64 word = walk_frame(walk, v8->taken_frame), head = v8_head(&walk->list.config.v8);
+	u64 noted = v8->noted, head = v8_head(&walk->list.config.v8);
 	struct v8_range *range;
 
-	v8->place = FRAME_ADDRESS(word);
-	if (!(word & FRAME_EXACT))
-		v8->place--;
+	v8->place = noted & ~V8_PLACE_EXACT;
 	if (!v8->taken.bytecode)
 		return 0;
 	v8->code = v8->taken.baseline;
@@ -210,7 +208,7 @@ GLOBAL int v8_find_code(void)
 		v8->is_compiled = 1;
 		return 0;
 	}
-	if (word & FRAME_EXACT || !head)
+	if (noted & V8_PLACE_EXACT || !head)
 		return 0;
 	if (v8_is_in_range()) {
 		v8_take_range(v8);

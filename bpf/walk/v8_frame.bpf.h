@@ -130,6 +130,9 @@ GLOBAL int v8_rule(u64 inside)
 	u64 context;
 	u32 is_of_image;
 
+	v8->left = inside;
+	if (walk->exact)
+		v8->left |= V8_PLACE_EXACT;
 	v8->is_inside = v8_is_there(inside);
 	is_of_image = walk->mapping_flags & MAPPING_HAS_TABLE;
 	if (!v8->is_inside || v8_read_frame(walk))
@@ -165,6 +168,7 @@ GLOBAL int v8_note(u64 bp)
 	if (walk->guessed & FRAME_BY_POINTER)
 		walk->guessed = 0;
 	walk->mark[at] = (bp & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
+	walk->place[at] = walk->v8.left;
 	walk->marks = at + 1;
 	return 0;
 }

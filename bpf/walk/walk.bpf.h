@@ -339,9 +339,10 @@ struct hotspot {
 #define V8_CHUNKS	4u /* events about the newlines of a script in a sample */
 #define V8_BLOCK_BYTES	256u
 #define V8_UNREAD	4u
-#define V8_LENGTH_MAX	(1u << 23) /* characters of a script */
-#define V8_LEAF_CODE	3u	   /* walk_leaf(): r12 has the interpreter's code, */
-#define V8_LEAF_PLACE	8u	   /* and r9 the place there */
+#define V8_LENGTH_MAX	(1u << 23)   /* characters of a script */
+#define V8_LEAF_CODE	3u	     /* walk_leaf(): r12 has the interpreter's code, */
+#define V8_LEAF_PLACE	8u	     /* and r9 the place there */
+#define V8_PLACE_EXACT	(1ull << 63) /* it is a pc, and no byte before a return address */
 #define V8_IS_HERE	1u
 #define V8_IS_ELSEWHERE 2u
 #define V8_RANGES	32u /* compiled code that walks have met */
@@ -409,6 +410,8 @@ struct v8 {
 	u64 taken_frame;     /* the frame on the stack of the function that was taken last, */
 	u64 instruction;     /* its place in the interpreter's code or in `code`, or none, */
 	u64 place;	     /* and its place in memory */
+	u64 noted;	     /* the same as the walk has noted it: with V8_PLACE_EXACT */
+	u64 left;	     /* such a place of the frame that the walk leaves */
 	struct v8_range range[V8_RANGES];
 	u64 search_at;	  /* the search: where the head of the code may be at most */
 	u32 searches;	  /* and windows that are left */
@@ -525,7 +528,7 @@ struct walk {
 	u64 mark[RECORD_FRAMES_MAX];
 	struct hotspot_blob blob[HOTSPOT_BLOBS];   /* that walks have met */
 	struct v8_function function[V8_FUNCTIONS]; /* the same */
-	u64 place[RECORD_FRAMES_MAX]; /* HotSpot's, of functions; `mark` has their code */
+	u64 place[RECORD_FRAMES_MAX]; /* of functions of HotSpot and V8, whose frames `mark` has */
 };
 
 #define WALK_GOES_ON 255u
@@ -588,7 +591,7 @@ static inline void walk_init(struct walk *walk)
 	walk->labels = LABELS_NOT_WANTED;
 	walk->label_words = 0;
 	walk->made = walk->anchor = 0;
-	walk->go.callback = 0;
+	walk->go = (struct walk_go){0};
 	walk->reserved = 0;
 	walk->list.on = walk->list.words = walk->list.reads = 0;
 	walk->list.result = RUNTIME_NONE_MET;

@@ -167,13 +167,6 @@ static HOST_UNUSED int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-static HOST_UNUSED u64 walk_frame(struct walk *walk, u64 number)
-{
-	(void)walk;
-	assert(number < RECORD_FRAMES_MAX);
-	return host.frame[number];
-}
-
 static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 {
 	(void)walk;

@@ -407,11 +407,6 @@ static int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-static u64 walk_frame(struct walk *walk, u64 number)
-{
-	return ((u64 *)(record_of(&sampler.scratch) + 1))[walk->before + number];
-}
-
 static int walk_store(struct walk *walk, u32 at, u64 first, u64 second)
 {
 	u64 *words = (u64 *)(record_of(&sampler.scratch) + 1) + walk->frames + at;
