@@ -15,8 +15,9 @@
 #include "bpf/walk/v8_script.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
-#define V8_WEAK	      2ull /* in pointers that keep nothing alive */
-#define V8_CODE_ALIGN 32u  /* of instructions, or more (kCodeAlignment) */
+#define V8_WEAK		2ull  /* in pointers that keep nothing alive */
+#define V8_SEARCH_BYTES 1024u /* that a step of a search reads at most */
+#define V8_CODE_ALIGN	32u   /* of instructions, or more (kCodeAlignment) */
 
 /* Returns a number that tells the code that was taken last from other code at its address. */
 INLINE u32 v8_code_fingerprint(const struct v8 *v8)
@@ -126,7 +127,7 @@ INLINE int v8_find_head(struct walk *walk, u64 from)
 	u64 at = v8->search_at;
 
 	NOT_UNROLLED
-	for (u32 i = 0; i < WALK_WINDOW_BYTES / V8_CODE_ALIGN; i++) {
+	for (u32 i = 0; i < V8_SEARCH_BYTES / V8_CODE_ALIGN; i++) {
 		u64 word = walk->window[(at - from) >> 3 & (WALK_WINDOW_BYTES / 8 - 1)];
 
 		if (at < from)
@@ -168,8 +169,8 @@ GLOBAL int v8_search(void)
 
 	if (!v8->searches--)
 		return v8_end_search(v8);
-	if (last - from > WALK_WINDOW_BYTES - V8_CODE_ALIGN)
-		from = last - (WALK_WINDOW_BYTES - V8_CODE_ALIGN);
+	if (last - from > V8_SEARCH_BYTES - V8_CODE_ALIGN)
+		from = last - (V8_SEARCH_BYTES - V8_CODE_ALIGN);
 	walk->window_bytes = 0;
 	walk->list.reads++;
 	if (!runtime_is_address(from) || walk_read_window(last + 8 - from, from))

@@ -346,7 +346,7 @@ struct hotspot {
 #define V8_IS_HERE	1u
 #define V8_IS_ELSEWHERE 2u
 #define V8_RANGES	32u /* compiled code that walks have met */
-#define V8_SEARCHES	32u /* windows before a place, in which its code may begin */
+#define V8_SEARCHES	64u /* windows before a place, in which its code may begin */
 #define V8_PUT_IN_MAX	31u /* functions that an event about code has */
 
 enum v8_kind {
