@@ -37,6 +37,12 @@ INLINE struct walk *walk_state(void)
 	return scratch ? &scratch->walk : NULL;
 }
 
+/* Returns the state of the sample whose walk it is. */
+INLINE struct scratch *scratch_of(struct walk *walk)
+{
+	return (void *)((char *)walk - __builtin_offsetof(struct scratch, walk));
+}
+
 INLINE struct segment *walk_segment(u32 word)
 {
 	u32 number = word >> SEGMENT_WORD_BITS, zero = 0;
@@ -113,10 +119,7 @@ INLINE struct record *record_of(struct scratch *scratch)
 /* Stores the walk's next frame behind the kernel frames, or behind a list that came first. */
 INLINE int walk_emit(struct walk *walk, u64 frame)
 {
-	struct scratch *scratch = scratch_state();
-
-	if (!scratch)
-		return 1;
+	struct scratch *scratch = scratch_of(walk);
 	struct record *record = record_of(scratch);
 	u64 at = (u64)scratch->sample.record.kernel_frames + walk->before + walk->frames;
 
@@ -130,10 +133,7 @@ INLINE int walk_emit(struct walk *walk, u64 frame)
 /* The second word may be one that no record has in the end. */
 INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
 {
-	struct scratch *scratch = scratch_state();
-
-	if (!scratch)
-		return 1;
+	struct scratch *scratch = scratch_of(walk);
 	struct record *record = record_of(scratch);
 	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + number;
 
@@ -151,22 +151,22 @@ INLINE int has_grant(struct scratch *scratch)
 }
 
 /* A kept sample's list is not read. */
-INLINE u64 walk_list_time(void)
+INLINE u64 walk_list_time(struct walk *walk)
 {
-	struct scratch *scratch = scratch_state();
+	struct scratch *scratch = scratch_of(walk);
 
-	if (!scratch || scratch->kept || !has_grant(scratch))
+	if (scratch->kept || !has_grant(scratch))
 		return 0;
 	return walk_budget_ns / 4 * 3;
 }
 
 u32 denies_memory(void); /* deny.bpf.h */
 
-INLINE int walk_may_list(void)
+INLINE int walk_may_list(struct walk *walk)
 {
-	struct scratch *scratch = scratch_state();
+	struct scratch *scratch = scratch_of(walk);
 
-	return scratch && !scratch->kept && has_grant(scratch) && !denies_memory();
+	return !scratch->kept && has_grant(scratch) && !denies_memory();
 }
 
 INLINE u64 walk_thread_pointer(void)
@@ -181,20 +181,17 @@ INLINE int walk_may_switch(void)
 	return go_stacks;
 }
 
-INLINE u64 walk_leaf_stack(void)
+INLINE u64 walk_leaf_stack(struct walk *walk)
 {
-	struct scratch *scratch = scratch_state();
-
-	return scratch ? scratch->sample.regs[PT_RSP] : 0;
+	return scratch_of(walk)->sample.regs[PT_RSP];
 }
 
 /* struct pt_regs begins with the registers that calls preserve. */
 INLINE void walk_leaf(struct walk *walk)
 {
-	struct scratch *scratch = scratch_state();
+	struct scratch *scratch = scratch_of(walk);
 
-	if (scratch)
-		__builtin_memcpy(walk->window, scratch->sample.regs, (PT_ORIG_RAX + 1) * 8);
+	__builtin_memcpy(walk->window, scratch->sample.regs, (PT_ORIG_RAX + 1) * 8);
 }
 
 int tell_code(u64 code, u64 fingerprint); /* code.bpf.h */

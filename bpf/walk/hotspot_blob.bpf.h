@@ -143,7 +143,7 @@ GLOBAL int hotspot_is_there(void)
 	if (hotspot->is_known)
 		return hotspot->is_known == HOTSPOT_KNOWN;
 	hotspot->is_known = HOTSPOT_NONE;
-	if (walk_has_copy(walk) || !walk_may_list() ||
+	if (walk_has_copy(walk) || !walk_may_list(walk) ||
 	    runtime_copy_config(walk->mapping_runtime, walk->bias) ||
 	    (walk->list.config.flags & RUNTIME_FRAMES) != RUNTIME_HEAPS ||
 	    !hotspot_is_within(&walk->list.config.hotspot))

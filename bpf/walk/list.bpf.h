@@ -35,7 +35,7 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
 	walk->marks = at + 1;
 	if (walk->marks == RUNTIME_MARKS_MANY && !walk->is_list_first) {
-		walk->reserved = walk_list_time();
+		walk->reserved = walk_list_time(walk);
 		walk->deadline -= walk->reserved;
 	}
 	return 0;

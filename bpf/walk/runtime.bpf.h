@@ -5,13 +5,13 @@
  * nothing ties to the stack may come before. Pure C, see bpf/walk/walk.bpf.h.
  * The includer supplies the environment of bpf/walk/step.bpf.h, and:
  *   walk_thread_pointer()          of the current task
- *   walk_list_time()               ns of the walk that the list gets, behind many frames of its
+ *   walk_list_time(walk)           ns of the walk that the list gets, behind many frames of its
  *                                  interpreter
  *   walk_store(walk, at, first, second)  stores words number `at` and behind it, behind the user
  *                                  frames; 0 when stored
  *   walk_leaf(walk)                puts the leaf's registers in the first RUNTIME_SCAN_WORDS of the
  *                                  window, those that calls preserve first
- *   walk_leaf_stack()              the leaf's stack pointer
+ *   walk_leaf_stack(walk)          the leaf's stack pointer
  *   walk_tell(walk, code, fingerprint)  tells the worker of code that is new, as the list's config
  *                                  says
  *   walk_told(walk, code, fingerprint)  returns whether nobody has to be told of code

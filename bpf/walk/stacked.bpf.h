@@ -249,7 +249,7 @@ GLOBAL int runtime_leave_by_anchor(u64 address, u64 sp)
 
 	if (!walk || walk_has_copy(walk) || table_find_mapping(address) || !walk->mapping_runtime)
 		return 1;
-	if (!walk_may_list() || runtime_copy_config(walk->mapping_runtime, walk->bias) ||
+	if (!walk_may_list(walk) || runtime_copy_config(walk->mapping_runtime, walk->bias) ||
 	    !(walk->list.config.flags & RUNTIME_STACKED))
 		return 1;
 	u64 anchor = runtime_find_anchor(sp);

@@ -175,7 +175,7 @@ INLINE int runtime_begin_scan(struct walk *walk)
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
 		list->object[i].address = 1; /* no address */
-	list->stack = walk_leaf_stack() & ~7ull;
+	list->stack = walk_leaf_stack(walk) & ~7ull;
 	list->stack_end = walk->mark[BOUND(last, RECORD_FRAMES_MAX)] & MARK_ADDRESS;
 	if (list->stack + RUNTIME_SCAN_NEAR < innermost)
 		list->stack = innermost - RUNTIME_SCAN_NEAR;

@@ -49,7 +49,7 @@ GLOBAL int v8_is_there(u64 inside)
 	if (v8->is_known)
 		return 1;
 	v8->is_known = V8_IS_ELSEWHERE;
-	if (walk_has_copy(walk) || !walk_may_list() ||
+	if (walk_has_copy(walk) || !walk_may_list(walk) ||
 	    runtime_copy_config(walk->mapping_runtime, walk->bias) ||
 	    (walk->list.config.flags & RUNTIME_FRAMES) != RUNTIME_FRAMES ||
 	    !v8_is_within(&walk->list.config.v8))

@@ -176,13 +176,15 @@ static HOST_UNUSED int walk_store(struct walk *walk, u32 at, u64 first, u64 seco
 	return 0;
 }
 
-static HOST_UNUSED u64 walk_list_time(void)
+static HOST_UNUSED u64 walk_list_time(struct walk *walk)
 {
+	(void)walk;
 	return host.list_time;
 }
 
-static HOST_UNUSED int walk_may_list(void)
+static HOST_UNUSED int walk_may_list(struct walk *walk)
 {
+	(void)walk;
 	return host.may_list;
 }
 
@@ -196,8 +198,9 @@ static HOST_UNUSED int walk_may_switch(void)
 	return !host.no_switches;
 }
 
-static HOST_UNUSED u64 walk_leaf_stack(void)
+static HOST_UNUSED u64 walk_leaf_stack(struct walk *walk)
 {
+	(void)walk;
 	return host.leaf_stack;
 }
 

@@ -421,13 +421,15 @@ static int has_grant(struct scratch *scratch)
 	return bpf_map_lookup_elem(&grants, &scratch->sample.family) != NULL;
 }
 
-static u64 walk_list_time(void)
+static u64 walk_list_time(struct walk *walk)
 {
+	(void)walk;
 	return 0;
 }
 
-static int walk_may_list(void)
+static int walk_may_list(struct walk *walk)
 {
+	(void)walk;
 	return 0;
 }
 
@@ -441,8 +443,9 @@ static int walk_may_switch(void)
 	return 1;
 }
 
-static u64 walk_leaf_stack(void)
+static u64 walk_leaf_stack(struct walk *walk)
 {
+	(void)walk;
 	return sampler.scratch.sample.regs[PT_RSP];
 }
 
