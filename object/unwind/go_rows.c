@@ -343,10 +343,10 @@ static int add_distances(const struct go_rows *rows, struct function *function)
 	return r;
 }
 
-/* Finds the function's only call *%r12. *ret_at: its offset. */
-static bool find_call(const struct go_rows *rows, const struct function *function, u64 *ret_at)
+/* Finds the only place of some bytes in a function. *ret_at: its offset. */
+static bool find_only(const struct go_rows *rows, const struct function *function,
+		      const unsigned char *wanted, size_t wanted_size, u64 *ret_at)
 {
-	static const unsigned char call[CALL_BYTES] = {0x41, 0xff, 0xd4};
 	unsigned char bytes[BEGINNING_BYTES];
 	size_t size = function->end - function->start;
 	const unsigned char *at;
@@ -354,12 +354,20 @@ static bool find_call(const struct go_rows *rows, const struct function *functio
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	size = read_text(rows, function->start, bytes, size);
-	at = memmem(bytes, size, call, sizeof(call));
+	at = memmem(bytes, size, wanted, wanted_size);
 	if (!at)
 		return false;
 	*ret_at = (u64)(at - bytes);
 	size -= *ret_at + 1;
-	return !memmem(at + 1, size, call, sizeof(call));
+	return !memmem(at + 1, size, wanted, wanted_size);
+}
+
+/* Finds the function's only call *%r12. *ret_at: its offset. */
+static bool find_call(const struct go_rows *rows, const struct function *function, u64 *ret_at)
+{
+	static const unsigned char call[CALL_BYTES] = {0x41, 0xff, 0xd4};
+
+	return find_only(rows, function, call, sizeof(call), ret_at);
 }
 
 /* Adds a function in which a stack begins, by a call that never returns. */
@@ -384,18 +392,11 @@ static int add_beginning(const struct go_rows *rows, const struct function *func
 static bool find_new_stack(const struct go_rows *rows, const struct function *function, u64 *ret_at)
 {
 	static const unsigned char take[] = {0x48, 0x89, 0xf4};
-	unsigned char bytes[BEGINNING_BYTES];
-	size_t size = function->end - function->start;
-	const unsigned char *at;
 
-	if (size > sizeof(bytes))
-		size = sizeof(bytes);
-	size = read_text(rows, function->start, bytes, size);
-	at = memmem(bytes, size, take, sizeof(take));
-	if (!at)
+	if (!find_only(rows, function, take, sizeof(take), ret_at))
 		return false;
-	*ret_at = (u64)(at - bytes) + sizeof(take);
-	return !memmem(at + 1, size - *ret_at, take, sizeof(take));
+	*ret_at += sizeof(take);
+	return true;
 }
 
 /* Adds runtime.clone: the calling thread has no frame there, and the new one has no caller. */

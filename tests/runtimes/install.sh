@@ -280,11 +280,6 @@ node() {
 	return 1
 }
 
-# layouts.sh, php_layout.sh, ruby_layout.sh and perl_layout.sh have use for the functions alone.
-[ "${BASH_SOURCE[0]}" = "$0" ] || return 0
-
-# ---- what runs ----
-
 # have NAME ROOT WORKLOAD COMMAND: a row after a getter, if it has what it is for
 have() {
 	if [ -n "$here_it_is" ]; then
@@ -299,6 +294,11 @@ get() {
 	here_it_is=
 	"$@" && here_it_is=yes
 }
+
+# layouts.sh, the scripts of other layouts and tests/services/install.sh have use for the functions alone.
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0
+
+# ---- what runs ----
 
 get py_spy
 have py-spy / - "$folder/py-spy"

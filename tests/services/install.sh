@@ -35,21 +35,6 @@ express() {
 		npm install --ignore-scripts --no-audit --no-fund express@5.1.0 ejs@3.1.10)
 }
 
-# have NAME ROOT KIND COMMAND: a row after a getter
-have() {
-	if [ -n "$here_it_is" ]; then
-		row "$@"
-	else
-		without "$1" "$reason"
-	fi
-}
-
-# get GETTER ARGUMENT...
-get() {
-	here_it_is=
-	"$@" && here_it_is=yes
-}
-
 get libraries services-spring spring
 spring=$here_it_is
 for version in 17 21 25; do
