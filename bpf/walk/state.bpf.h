@@ -12,8 +12,9 @@
 
 /* ---- the search ---- */
 
-#define HANDLER_ADDRESS	  (~3ull) /* LuaJIT has two flags below */
-#define RUNTIME_SCAN_NEAR 256u	  /* bytes of the stack that may have the state at their end */
+#define HANDLER_ADDRESS	     (~3ull) /* LuaJIT has two flags below */
+#define RUNTIME_SCAN_NEAR    256u    /* bytes of the stack that may have the state at their end */
+#define RUNTIME_ANCHOR_TRIES 4u	     /* marked frames that are looked at before the stack */
 
 /*
  * Looks at a word that may be the address of a state that runs. Its handlers are above the words
@@ -31,6 +32,9 @@ GLOBAL int runtime_try_state(u64 address)
 	const struct runtime_state *config = &list->config.state;
 	u64 main, shared, handler, seen = list->at ? list->at : list->stack;
 
+	/* an address of 8 bytes on the native stack has no type above it, as it has in values */
+	if (list->config.code_mask >> 32 && address & ~list->config.code_mask)
+		return 0;
 	address &= list->config.code_mask;
 	if (address == list->found || address == list->last ||
 	    address - list->stack < list->stack_end - list->stack ||
@@ -89,13 +93,45 @@ INLINE int runtime_take_state(struct runtime_list *list)
 	return 0;
 }
 
-/* Begins to look for a state in the stack from an address on; 0: in registers first. */
-INLINE void runtime_look_from(struct runtime_list *list, u64 address, u64 near)
+/*
+ * Begins to look for a state in the stack from an address on; 0: in registers first. mark: the
+ * first marked frame there. The anchor around code made at run time may have no mark.
+ */
+INLINE void runtime_look_from(struct walk *walk, u64 address, u64 near, u64 mark)
 {
+	struct runtime_list *list = &walk->list;
+
 	list->state = list->found = 0;
 	list->nearest = list->stack_end;
 	list->at = address;
 	list->near = near;
+	list->next_mark = mark;
+	list->tries = 0;
+	if (list->config.flags & RUNTIME_STACKED && !walk->made)
+		list->tries = RUNTIME_ANCHOR_TRIES;
+}
+
+/*
+ * Looks for a state where the next marked frame has one if this frame is an anchor. Returns whether
+ * the state was found: its innermost anchor is this very frame.
+ */
+INLINE int runtime_try_mark(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+	const struct runtime_stack *stack = &list->config.stack;
+	u64 mark = list->next_mark++;
+
+	list->tries--;
+	if (mark >= walk->marks) {
+		list->tries = 0;
+		return 0;
+	}
+	u64 top = (walk->mark[BOUND(mark, RECORD_FRAMES_MAX)] & MARK_ADDRESS) - 8;
+
+	if (top <= list->at || runtime_read_word(top - stack->anchor_return + stack->anchor_state))
+		return 0;
+	runtime_try_state(list->word);
+	return list->found && list->nearest == top;
 }
 
 /* Looks at some words for the next state. Returns 0 to go on, or 1 at the end. */
@@ -111,6 +147,8 @@ GLOBAL int runtime_scan(void)
 		at >= list->stack_end || (list->found && (at >= list->near || at >= list->nearest));
 
 	list->reads++; /* of the stack, too: the search has to look at the clock */
+	if (list->tries)
+		return runtime_try_mark(walk) ? runtime_take_state(list) : 0;
 	walk->window_bytes = list->slots_bytes = 0;
 	if (!at)
 		walk_leaf(walk);
@@ -159,7 +197,7 @@ GLOBAL int runtime_leave_state(void)
 
 	list->open = 0;
 	list->last = list->state;
-	runtime_look_from(list, behind & ~7ull, behind + RUNTIME_SCAN_NEAR);
+	runtime_look_from(walk, behind & ~7ull, behind + RUNTIME_SCAN_NEAR, mark + 1);
 	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	return 0;
@@ -179,7 +217,7 @@ INLINE int runtime_begin_scan(struct walk *walk)
 	list->stack_end = walk->mark[BOUND(last, RECORD_FRAMES_MAX)] & MARK_ADDRESS;
 	if (list->stack + RUNTIME_SCAN_NEAR < innermost)
 		list->stack = innermost - RUNTIME_SCAN_NEAR;
-	runtime_look_from(list, 0, innermost + RUNTIME_SCAN_NEAR);
+	runtime_look_from(walk, 0, innermost + RUNTIME_SCAN_NEAR, 0);
 	return 0;
 }
 

@@ -146,6 +146,8 @@ struct runtime_list {
 	u64 last;	 /* the state before */
 	u64 unprotected; /* a main state that has no handler; 0: none was met */
 	u64 near;	 /* up to here a better state may follow */
+	u32 next_mark;	 /* the search looks at this marked frame next, */
+	u32 tries;	 /* and at so many before it looks at the stack */
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
