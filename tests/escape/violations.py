@@ -50,6 +50,16 @@ LIMITED = {"SURPLUS_FD", "TWICE", "CREDENTIALS", "GOOD"}
 GOOD = {("HEAD_ONLY", "RUNNING"), ("NOISE", "RUNNING"), ("NOISE", "PROGRESS"), ("NOISE", "SUMMARY")}
 
 
+def is_pending(pid, number):
+    """Two signals of one kind that wait for a process are one."""
+    try:
+        text = open(f"/proc/{pid}/status").read()
+    except OSError:
+        return False
+    return any(int(mask, 16) >> (number - 1) & 1
+               for mask in re.findall(r"^(?:Sig|Shd)Pnd:\s*([0-9a-f]+)", text, re.M))
+
+
 class Scenario:
     """expect: a pattern for the one line, or the name of a method of Run."""
 
@@ -303,7 +313,8 @@ class Run:
                     self.lines.append((now, line.decode(errors="replace")))
             if data == b"":
                 break
-            if self.deed and signals and now >= self.deed + signals[0]:
+            if self.deed and signals and now >= self.deed + signals[0] and \
+                    not is_pending(process.pid, signal.SIGTERM):
                 process.send_signal(signal.SIGTERM)
                 self.sent.append(now)
                 signals.pop(0)
