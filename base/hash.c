@@ -19,12 +19,15 @@ int hash_key_random(struct hash_key *ret_key)
 	return 0;
 }
 
-static uint64_t rotate(uint64_t value, unsigned int bits)
+static inline uint64_t rotate(uint64_t value, unsigned int bits)
 {
 	return value << bits | value >> (64 - bits);
 }
 
-static void hash_round(uint64_t v[4])
+/* The worker hashes a word for each frame of a sample. Calls would leave the state in memory. */
+#define IN_PLACE static inline __attribute__((always_inline))
+
+IN_PLACE void hash_round(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[2] += v[3];
@@ -38,7 +41,7 @@ static void hash_round(uint64_t v[4])
 	v[2] = rotate(v[2], 32);
 }
 
-static void hash_word(uint64_t v[4], uint64_t word)
+IN_PLACE void hash_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
 	hash_round(v);
