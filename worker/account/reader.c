@@ -47,6 +47,7 @@ static void take_amount(const struct account *account, struct amount *ret_amount
 	ret_amount->ns = account->ns;
 	ret_amount->switches = account->switches;
 	ret_amount->softirqs = account->softirqs;
+	ret_amount->energy = 0;
 	for (size_t i = 0; i < FIGURES; i++) {
 		const uint64_t first = account->first[i], last = account->last[i];
 
