@@ -4,15 +4,18 @@
 stat.py sums FILE                        every CPU's time is somebody's, within 0.1 %
 stat.py row FILE NAME KEY LEAST MOST     a value of all processes of that name together
 stat.py cpu FILE NAME BEGUN ENDED         CPU time is that of schedstat, within 0.5 %
+stat.py timehist FILE SUMMARY NAME...    CPU time is that of perf sched timehist -s, as near
 stat.py value FILE NAME KEY              prints it
 """
 
 import json
+import re
 import sys
 
 TOLERATED = 0.001
 READING = 0.02  # s of all CPUs, while a busy machine keeps the reader from a CPU
 NEAR = 0.005
+STARVED = 75  # of tests/e2e/run.sh
 TAIL = 0.001  # s from the load's own look to its last switch
 
 
@@ -67,9 +70,30 @@ def cpu(path, name, begun, ended):
     assert value <= ended * (1 + NEAR) + TAIL
 
 
+def timehist(path, summary, *names):
+    """Of a table and of `perf sched timehist -s`: ms of each thread behind its name and id."""
+    interrupts = sum(row["seconds"] for table in tables(path) for key in ("softirqs", "interrupts")
+                     for row in table[key])
+    with open(summary) as file:
+        lines = file.read()
+    for name in names:
+        pid = value_of(path, name, "pid")
+        found = re.findall(rf"^ *{re.escape(name)}\[{pid}\] +\S+ +\d+ +([0-9.]+) ", lines, re.M)
+        value, perf = value_of(path, name, "cpu_seconds"), sum(map(float, found)) / 1000
+        kernel = value_of(path, name, "kernel_runtime_seconds")
+        print(f"{name}: {value:.6f} s, kernel {kernel:.6f} s, perf sched {perf:.6f} s: "
+              f"{(value - perf) / max(perf, 1e-9) * 100:+.3f} %; all interrupts {interrupts:.6f} s")
+        assert found
+        if perf * (1 - NEAR) - interrupts <= value <= perf * (1 + NEAR):
+            continue
+        if abs(perf - kernel) > kernel * NEAR + interrupts:
+            sys.exit(STARVED)  # between two programs at one switch, a host had the CPU
+        assert False, (value, perf)
+
+
 def value(path, name, key):
     print(value_of(path, name, key))
 
 
 if __name__ == "__main__":
-    {"sums": sums, "row": row, "cpu": cpu, "value": value}[sys.argv[1]](*sys.argv[2:])
+    {"sums": sums, "row": row, "cpu": cpu, "timehist": timehist, "value": value}[sys.argv[1]](*sys.argv[2:])
