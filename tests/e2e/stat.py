@@ -4,6 +4,8 @@
 stat.py sums FILE                        every CPU's time is somebody's, within 0.1 %
 stat.py row FILE NAME KEY LEAST MOST     a value of all processes of that name together
 stat.py cpu FILE NAME BEGUN ENDED         CPU time is that of schedstat, within 0.5 %
+stat.py kernel FILE NAME                 CPU time is that of sum_exec_runtime, as near
+stat.py total FILE KEY LEAST MOST        a value of each table
 stat.py timehist FILE SUMMARY NAME...    CPU time is that of perf sched timehist -s, as near
 stat.py value FILE NAME KEY              prints it
 """
@@ -70,6 +72,21 @@ def cpu(path, name, begun, ended):
     assert value <= ended * (1 + NEAR) + TAIL
 
 
+def kernel(path, name):
+    value, runtime = value_of(path, name, "cpu_seconds"), value_of(path, name, "kernel_runtime_seconds")
+    interrupts = sum(row["seconds"] for table in tables(path) for key in ("softirqs", "interrupts")
+                     for row in table[key])
+    print(f"{name}: {value:.6f} s, the kernel has {runtime:.6f} s: {(value - runtime) / runtime * 100:+.3f} %; "
+          f"all interrupts {interrupts:.6f} s")
+    assert runtime * (1 - NEAR) - interrupts <= value <= runtime * (1 + NEAR)
+
+
+def total(path, key, least, most):
+    for table in tables(path):
+        print(f"{key} {table[key]}")
+        assert float(least) <= table[key] <= float(most), table[key]
+
+
 def timehist(path, summary, *names):
     """Of a table and of `perf sched timehist -s`: ms of each thread behind its name and id."""
     interrupts = sum(row["seconds"] for table in tables(path) for key in ("softirqs", "interrupts")
@@ -96,4 +113,5 @@ def value(path, name, key):
 
 
 if __name__ == "__main__":
-    {"sums": sums, "row": row, "cpu": cpu, "timehist": timehist, "value": value}[sys.argv[1]](*sys.argv[2:])
+    {"sums": sums, "row": row, "cpu": cpu, "kernel": kernel, "timehist": timehist,
+     "total": total, "value": value}[sys.argv[1]](*sys.argv[2:])
