@@ -88,7 +88,7 @@ def total(path, key, least, most):
 
 
 def timehist(path, summary, *names):
-    """Of a table and of `perf sched timehist -s`: ms of each thread behind its name and id."""
+    """Compares a table with `perf sched timehist -s`: ms of each thread behind its name and id."""
     interrupts = sum(row["seconds"] for table in tables(path) for key in ("softirqs", "interrupts")
                      for row in table[key])
     with open(summary) as file:
