@@ -59,7 +59,7 @@ endif
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
 LOADER := accounts chance cpus equip events export helper kernel_symbols link main map_memory monitor options priority programs recording replace rules \
-	sampling spawner start starts status user
+	sampling spawner start starts status user zones
 BROKER := answers charges code_file context entries environment grant grant_table limits main mapped maps_line mountinfo mounts thread verdicts
 
 # A folder is one archive: a library, or a process less its main.o.

@@ -1338,6 +1338,8 @@ struct account_reading {
 	u64 enabled, running; /* ns */
 };
 
+#define ACCOUNT_RECENT 64u /* a power of two */
+
 struct account_cpu {
 	u64 begin;   /* CLOCK_MONOTONIC, ns; 0: this CPU has had no event yet */
 	u64 since;   /* all time until here is charged: since - begin is the sum of all that is */
@@ -1360,7 +1362,10 @@ struct account_cpu {
 	struct account_reading reading[ACCOUNT_COUNTERS];
 	struct account_time softirqs[ACCOUNT_SOFTIRQS];
 	struct account_time hardirqs[ACCOUNT_HARDIRQS];
-	u64 fill[2];
+	/* The places that this CPU has changed last, for a reader that has read them before. */
+	u64 changes; /* number of them so far; the next one goes to changes % ACCOUNT_RECENT */
+	u32 recent[ACCOUNT_RECENT];
+	u64 fill[1];
 };
 _Static_assert(sizeof(struct account) % 8 == 0, "struct account");
 _Static_assert(sizeof(struct account_cpu) % 64 == 0, "CPUs share no line");

@@ -248,6 +248,7 @@ INLINE u32 new_place(struct account_cpu *cpu, struct task_struct *task, struct a
 	if (!account)
 		return ACCOUNT_NO_PLACE;
 	begin_stint(cpu, task, account, before);
+	account_tell(cpu, place);
 	return place;
 }
 
@@ -395,6 +396,7 @@ INLINE void settle(struct account_cpu *cpu, struct task_struct *task)
 		count(cpu, account);
 	if (account->thread)
 		read_figures(task, account);
+	account_tell(cpu, cpu->place);
 }
 
 /* ---- switches ---- */
@@ -431,6 +433,7 @@ INLINE void leave_cpu(struct account_cpu *cpu, struct task_struct *prev)
 			count(cpu, account);
 		if (account->thread)
 			copy_figures(prev, account);
+		account_tell(cpu, cpu->place);
 	}
 	if (is_dead(prev))
 		bury(prev);

@@ -133,6 +133,8 @@ struct message_config {
 	uint32_t format;	 /* enum profile_format */
 	uint32_t every;		 /* seconds between the profiles of a stream; 0: one, at the end */
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
+	int32_t no_energy;	    /* 0, or why no ZONE comes: a negative errno */
+	uint32_t pad;
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
 	char host[CONFIG_HOST_BYTES]; /* name of this machine, NUL padded; "": not to be told */
@@ -153,6 +155,7 @@ enum descriptor_kind {
 	DESCRIPTOR_RESOURCE,	   /* sealed memfd: struct resource_words of ipc/destination.h */
 	DESCRIPTOR_ACCOUNTS,	   /* mmapable array of struct account, which BPF alone writes */
 	DESCRIPTOR_ACCOUNT_CPUS,   /* the same of struct account_cpu: one for each CPU */
+	DESCRIPTOR_ZONE,	   /* index = file of an energy zone, see ipc/zones.h */
 };
 struct message_descriptor {
 	uint32_t kind; /* enum descriptor_kind */

@@ -130,6 +130,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.flags = options->given.flags,
 		.format = options->given.format,
 		.every = options->given.every,
+		.no_energy = rec->zones.error,
 	};
 
 	memcpy(config.names, rec->rules.said.names, sizeof(config.names));
@@ -169,6 +170,18 @@ static int give_accounts(const struct accounts *accounts, struct child *worker)
 	return give(worker, DESCRIPTOR_ACCOUNT_CPUS, 0, accounts->cpus);
 }
 
+/* The order is that of energy_add() in the worker. */
+static int give_zones(const struct zones *zones, struct child *worker)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < zones->count; i++)
+		for (uint32_t file = 0; file < ZONE_FILES && r == 0; file++)
+			r = give(worker, DESCRIPTOR_ZONE, ZONE_INDEX(zones->zone[i].number, file),
+				 zones->zone[i].files[file]);
+	return r;
+}
+
 static int give_sideband(const struct events *events, struct child *worker)
 {
 	for (uint32_t cpu = 0; cpu < events->cpus; cpu++) {
@@ -193,6 +206,9 @@ static int give_descriptors(const struct recording *rec, struct child *worker)
 	if (r)
 		return r;
 	r = give_accounts(&rec->programs.accounts, worker);
+	if (r)
+		return r;
+	r = give_zones(&rec->zones, worker);
 	if (r)
 		return r;
 	if (rec->spill >= 0)

@@ -20,6 +20,7 @@
 #include "loader/programs.h"
 #include "loader/rules.h"
 #include "loader/user.h"
+#include "loader/zones.h"
 
 /* The process ends after a recording: only what other processes wait for is released. */
 struct recording {
@@ -32,6 +33,7 @@ struct recording {
 	struct output output; /* keyhole-output, a process with the user's rights */
 	struct ksyms ksyms;   /* the words of keyhole-kernel-symbols, an unprivileged helper */
 	struct programs programs;
+	struct zones zones; /* `keyhole stat` */
 	struct events events;
 	struct cpus cpus;
 	struct chance chance;

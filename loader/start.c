@@ -317,6 +317,8 @@ enum exit_status start_kernel(struct recording *rec)
 			  rec->command.pid);
 	if (r)
 		return failed("programs", "load (keyhole check and -v say more)", r);
+	if (rec->options->given.flags & OPTIONS_STAT)
+		zones_open(&rec->zones);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
 	return open_events(rec);

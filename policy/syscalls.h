@@ -99,7 +99,10 @@ static const struct call calls_write[] = {
 	CALL_EQ(newfstatat, 3, AT_EMPTY_PATH),
 };
 
-/* fdopen() asks for the access mode (F_GETFL); object/debug/service.c asks for it too. */
+/*
+ * fdopen() asks for the access mode (F_GETFL); object/debug/service.c asks for it too. pread64
+ * reads objects, and the worker's energy zones: files of sysfs give a new text at offset 0.
+ */
 static const struct call calls_read[] = {
 	CALL(read), CALL(pread64), CALL_EQ(fcntl, 1, F_GETFL),
 };

@@ -29,9 +29,11 @@ int regions_configure(struct regions *regions, const struct message_config *conf
 {
 	if (regions->segments || config->cpus == 0 || config->cpus > ABI_MAX_CPUS ||
 	    config->segments > SEGMENT_MAX || config->sideband_bytes < regions->page ||
-	    (config->sideband_bytes & (config->sideband_bytes - 1)) != 0)
+	    (config->sideband_bytes & (config->sideband_bytes - 1)) != 0 || config->no_energy > 0 ||
+	    config->no_energy < -MESSAGE_ERRNO_MAX)
 		return -EINVAL;
 	regions->config = *config;
+	energy_init(&regions->energy, config->no_energy);
 	regions->segments = calloc(config->segments + 1, sizeof(*regions->segments));
 	regions->sidebands = calloc(config->cpus, sizeof(*regions->sidebands));
 	regions->sideband_fds = calloc(config->cpus, sizeof(*regions->sideband_fds));
@@ -197,6 +199,11 @@ static int add_resource(struct regions *regions, uint32_t index, int *fd)
 	return 0;
 }
 
+static int add_zone(struct regions *regions, uint32_t index, int *fd)
+{
+	return energy_add(&regions->energy, index, take_fd(fd));
+}
+
 int regions_add(struct regions *regions, const struct message_descriptor *descriptor, int fd)
 {
 	static int (*const adders[])(struct regions *, uint32_t, int *) = {
@@ -214,6 +221,7 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 		[DESCRIPTOR_RESOURCE] = add_resource,
 		[DESCRIPTOR_ACCOUNTS] = add_accounts,
 		[DESCRIPTOR_ACCOUNT_CPUS] = add_account_cpus,
+		[DESCRIPTOR_ZONE] = add_zone,
 	};
 	guard_fd int owned = fd;
 
@@ -237,7 +245,7 @@ int regions_complete(const struct regions *regions)
 	return 0;
 }
 
-void regions_describe(const struct regions *regions, struct session_parts *parts)
+void regions_describe(struct regions *regions, struct session_parts *parts)
 {
 	parts->config = regions->config;
 	parts->page = regions->page;
@@ -248,6 +256,7 @@ void regions_describe(const struct regions *regions, struct session_parts *parts
 	parts->processes = regions->processes;
 	parts->accounts = regions->accounts;
 	parts->account_cpus = regions->account_cpus;
+	parts->energy = &regions->energy;
 	parts->event_consumer = regions->event_consumer;
 	parts->event_producer = regions->event_producer;
 	parts->sidebands = regions->sidebands;

@@ -8,6 +8,7 @@
 
 #include "ipc/destination.h"
 #include "ipc/messages.h"
+#include "worker/account/energy.h"
 
 struct sideband;
 struct session;
@@ -18,6 +19,7 @@ struct regions {
 	size_t page;
 	void *rings, *tails, *processes, *event_consumer, *event_producer;
 	void *accounts, *account_cpus; /* OPTIONS_STAT */
+	struct energy energy;	       /* the same */
 	void **segments;	       /* in order; the session takes them */
 	uint32_t segment_count;
 	struct sideband *sidebands;
@@ -36,7 +38,7 @@ int regions_add(struct regions *regions, const struct message_descriptor *descri
 /* Checks that nothing is missing. Returns 0 or -ENODATA. */
 int regions_complete(const struct regions *regions);
 /* Fills in the mapped memory. */
-void regions_describe(const struct regions *regions, struct session_parts *parts);
+void regions_describe(struct regions *regions, struct session_parts *parts);
 int regions_give_segments(struct regions *regions, struct session *session);
 
 #endif

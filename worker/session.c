@@ -277,6 +277,7 @@ static int init_accounts(struct session *session)
 		.redact = &session->redact,
 		.path = path_of_cgroup,
 		.path_context = session->cgroups,
+		.energy = parts->energy,
 	};
 
 	if (!(parts->config.flags & OPTIONS_STAT))

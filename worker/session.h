@@ -20,6 +20,7 @@
 #include "worker/runtime/functions.h"
 
 struct debug_peer;
+struct energy;
 struct kernel_symbols;
 struct objects;
 struct parser;
@@ -66,6 +67,7 @@ struct session_parts {
 	struct debug_peer *debug_files;	      /* NULL: none */
 	const struct account *accounts;	      /* OPTIONS_STAT: as in accounts.h; else NULL */
 	const struct account_cpu *account_cpus;
+	struct energy *energy;	 /* borrowed; OPTIONS_STAT */
 	const char *kernel;	 /* tells its build from others; NULL: not known */
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC */
 	/*

@@ -78,6 +78,14 @@ INLINE void account_commit(struct account_cpu *cpu, struct account *account)
 	cpu->pending_softirqs = 0;
 }
 
+/* Tells the reader that a place has changed. To be called behind the change. */
+INLINE void account_tell(struct account_cpu *cpu, u32 place)
+{
+	cpu->recent[cpu->changes & (ACCOUNT_RECENT - 1)] = place;
+	ACCOUNT_COMPILER_BARRIER();
+	*(volatile u64 *)&cpu->changes = cpu->changes + 1;
+}
+
 /* Ends a CPU's work for a thread. Where softirqs are threads, one may leave the CPU within one. */
 INLINE void account_switch(struct account_cpu *cpu, struct account *account)
 {

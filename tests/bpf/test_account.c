@@ -69,6 +69,17 @@ static void test_account__place_is_unknown_before_the_first_event(void **state)
 	assert_int_equal(cpu.thread, ACCOUNT_NO_THREAD);
 }
 
+/* A reader that knows how many there were finds those that came since, unless they are too many. */
+static void test_account__tells_which_places_changed_last(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 3 * ACCOUNT_RECENT; i++)
+		account_tell(&cpu, 100 + i);
+	assert_int_equal(cpu.changes, 3 * ACCOUNT_RECENT);
+	for (u64 i = cpu.changes - ACCOUNT_RECENT; i < cpu.changes; i++)
+		assert_int_equal(cpu.recent[i % ACCOUNT_RECENT], 100 + i);
+}
+
 /* Another CPU may have read the clock later than this one. */
 static void test_account__clock_that_goes_back_charges_nothing(void **state)
 {
@@ -220,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_account__first_event_is_charged_from_the_beginning,
 				       setup),
+		cmocka_unit_test_setup(test_account__tells_which_places_changed_last, setup),
 		cmocka_unit_test_setup(test_account__place_is_unknown_before_the_first_event,
 				       setup),
 		cmocka_unit_test_setup(test_account__clock_that_goes_back_charges_nothing, setup),

@@ -94,10 +94,39 @@ account() {
 	echo $? >stat.status
 }
 
+# Two that compute, of which each has a CPU until one CPU goes, for a second or more.
+account_offline() {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	say stat, with a CPU that goes and comes back
+	ln -sfn /test/loop /usr/local/libexec/keyhole
+	timeout 90 /test/loop/keyhole stat -v --json -o offline.json -- busybox sh -c '
+		compute() {
+			read -r now rest </proc/uptime
+			end=$((${now%.*} + 7))
+			until [ "${now%.*}" -ge $end ]; do
+				read -r now rest </proc/uptime
+			done
+		}
+		compute & compute & wait' >offline.log 2>&1 &
+	counter=$!
+	until grep -qs enabled offline.log || ! kill -0 $counter; do
+		sleep 0.1
+	done
+	sleep 1
+	echo 0 >$cpu
+	cat $cpu >offline.was
+	sleep 1.5
+	echo 1 >$cpu
+	cat $cpu >>offline.was
+	wait $counter
+	echo $? >offline.status
+}
+
 record_all() {
 	record mixed loop -- mixed "$MIXED_SECONDS"
 	record signals loop -- signals "$SIGNALS_SECONDS"
 	account
+	account_offline
 	[ -z "$brief" ] || return 0
 	# With its fallback named, that was the other object already.
 	grep -q 'bpf_loop.*missing' mixed.log || record mixed-for for -- mixed "$MIXED_SECONDS"

@@ -285,6 +285,16 @@ check_accounts() {
 		busybox cpu_seconds 0.3 60
 }
 
+# A CPU that is offline is idle. Those that compute have as much as the kernel says, wherever they run.
+check_offline() {
+	ended offline || return
+	[ "$(tr '\n' ' ' <"$guest/offline.was")" = '0 1 ' ] || { cat "$guest/offline.was"; return 1; }
+	python3 tests/e2e/stat.py sums "$guest/offline.json" &&
+		python3 tests/e2e/stat.py kernel "$guest/offline.json" busybox &&
+		python3 tests/e2e/stat.py row "$guest/offline.json" busybox cpu_seconds 5 60 &&
+		python3 tests/e2e/stat.py total "$guest/offline.json" idle_seconds 1 60
+}
+
 # The broker finds the mapping by its name, before 6.11 in the text of /proc/PID/maps.
 check_context() {	# NAME
 	[ -s "$guest/$1.maps" ] || { skipped "this kernel gives no names to memory"; return; }
@@ -407,6 +417,7 @@ record_on() {	# KERNEL FILE|-
 	result "$1: mixed" check_mixed mixed
 	result "$1: signals and system calls" check_signals
 	result "$1: accounts" check_accounts
+	result "$1: accounts, with a CPU that goes and comes back" check_offline
 	check_rest "$@"
 	rows "$1" "$guest"
 }

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -90,6 +91,86 @@ static void test_accounts__arrays_that_are_too_small_are_refused(void **state)
 	assert_null(regions.accounts);
 }
 
+static int add_at(struct regions *regions, uint32_t index, int fd)
+{
+	const struct message_descriptor descriptor = {.kind = DESCRIPTOR_ZONE, .index = index};
+
+	return regions_add(regions, &descriptor, fd);
+}
+
+static int make_file(const char *text)
+{
+	int fd = memfd_create("zone", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+static unsigned int count_open(void)
+{
+	return privsep_count_fds(getpid());
+}
+
+/* One descriptor of an energy zone stays, and none of a zone that makes no sense. */
+static void test_accounts__zones(void **state)
+{
+	const char *const texts[][ZONE_FILES] = {{"package-0\n", "1000\n", "5\n"},
+						 {"\x1b]0;core\n", "1000\n", "5\n"}};
+	const unsigned int before = count_open();
+	struct regions regions;
+
+	(void)state;
+	configure(&regions, OPTIONS_STAT);
+	for (uint32_t zone = 0; zone < 2; zone++)
+		for (uint32_t file = 0; file < ZONE_FILES; file++)
+			assert_int_equal(add_at(&regions, ZONE_INDEX(zone, file),
+						make_file(texts[zone][file])),
+					 0);
+	assert_int_equal(count_open(), before + 1);
+	energy_release(&regions.energy);
+	assert_int_equal(count_open(), before);
+}
+
+/* Each is refused, and closed: out of order, twice, a part of a zone, or a number that is none. */
+static void test_accounts__zones_out_of_order_are_refused(void **state)
+{
+	static const uint32_t wrong[] = {
+		ZONE_INDEX(1, ZONE_FILE_ENERGY), ZONE_INDEX(0, ZONE_FILE_NAME),
+		ZONE_INDEX(2, ZONE_FILE_NAME), ZONE_INDEX_MAX + 1, UINT32_MAX};
+	struct regions regions;
+	unsigned int before;
+
+	(void)state;
+	configure(&regions, OPTIONS_STAT);
+	for (uint32_t file = 0; file < ZONE_FILES; file++)
+		assert_int_equal(add_at(&regions, ZONE_INDEX(0, file), make_file("5\n")), 0);
+	assert_int_equal(add_at(&regions, ZONE_INDEX(1, ZONE_FILE_NAME), make_file("core\n")), 0);
+	before = count_open();
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(add_at(&regions, wrong[i], make_file("5\n")), -EINVAL);
+	assert_int_equal(count_open(), before);
+}
+
+/* CONFIG says why no zone comes, by an errno. */
+static void test_accounts__reason_is_an_errno(void **state)
+{
+	static const int32_t wrong[] = {1, -MESSAGE_ERRNO_MAX - 1, INT32_MIN};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct message_config config = {.cpus = 1,
+						      .ring_bytes = RING_BYTES_MIN,
+						      .sideband_bytes = PAGE,
+						      .segments = 1,
+						      .no_energy = wrong[i]};
+		struct regions regions;
+
+		regions_init(&regions, PAGE);
+		assert_int_equal(regions_configure(&regions, &config), -EINVAL);
+	}
+}
+
 static void test_accounts__no_start_without_them(void **state)
 {
 	struct regions with, without;
@@ -118,6 +199,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accounts__worker_maps_what_it_can_only_read),
 		cmocka_unit_test(test_accounts__arrays_that_are_too_small_are_refused),
+		cmocka_unit_test(test_accounts__zones),
+		cmocka_unit_test(test_accounts__zones_out_of_order_are_refused),
+		cmocka_unit_test(test_accounts__reason_is_an_errno),
 		cmocka_unit_test(test_accounts__no_start_without_them),
 	};
 

@@ -185,6 +185,101 @@ static void test_accounts__place_in_the_making_waits(void **state)
 	assert_int_equal(row_of(50)->total.ns, 100);
 }
 
+/* ---- what CPUs change while places are read ---- */
+
+static void (*meanwhile)(void); /* at the next look at the clock */
+
+static uint64_t look_late(void)
+{
+	void (*change)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (change)
+		change();
+	return now;
+}
+
+static void charge_on(struct account_cpu *cpu, uint32_t place, uint64_t ns)
+{
+	places[place].ns += ns;
+	cpu->recent[cpu->changes++ % ACCOUNT_RECENT] = place;
+	cpu->since += ns;
+	now = cpu->since;
+}
+
+/* Charges a place, as a switch of CPU 0 does. CPU 1 idles. */
+static void charge_place(uint32_t place, uint64_t ns)
+{
+	charge_on(&cpus[0], place, ns);
+	charge_on(&cpus[1], ACCOUNT_PLACE(1, ACCOUNT_IDLE), ns);
+}
+
+static void switch_once(void)
+{
+	charge_place(FIRST, 700);
+}
+
+/* More than CPU 0 tells. The first and the last are of threads that had been read. */
+static void switch_often(void)
+{
+	charge_place(FIRST, 700);
+	for (uint32_t i = 0; i < ACCOUNT_RECENT + 5; i++)
+		charge_place(FIRST + 1, 10);
+	charge_place(ACCOUNT_PLACE(0, ACCOUNT_IDLE), 5);
+}
+
+static void expect_nothing_unexplained(uint64_t first, uint64_t second)
+{
+	struct accounts_sums sums;
+
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_null(meanwhile);
+	assert_int_equal(row_of(50)->total.ns, first);
+	assert_int_equal(row_of(60)->total.ns, second);
+	assert_int_equal(sums.wall, 2 * (now - BEGIN));
+	assert_int_equal(sums.charged, sums.wall);
+}
+
+static void test_accounts__switches_while_places_are_read(void **state)
+{
+	(void)state;
+	reader.clock = look_late;
+	begin(0, 50, 50, 7, "one");
+	begin(1, 60, 60, 7, "two");
+	charge_place(FIRST + 1, 300);
+	meanwhile = switch_once;
+	expect_nothing_unexplained(700, 300);
+	meanwhile = switch_often;
+	expect_nothing_unexplained(1400, 300 + 10 * (ACCOUNT_RECENT + 5));
+}
+
+/* The end of a stint whose place another one takes meanwhile is in one sum, not in two. */
+static void take_over(void)
+{
+	cpus[0].gone_ns += places[FIRST].ns;
+	begin(0, 70, 70, 7, "next");
+	charge_place(FIRST, 40);
+}
+
+static void test_accounts__place_that_is_taken_while_places_are_read(void **state)
+{
+	struct accounts_sums sums;
+
+	(void)state;
+	reader.clock = look_late;
+	begin(0, 50, 50, 7, "one");
+	charge_place(FIRST, 300);
+	places[FIRST].ended = 1;
+	meanwhile = take_over;
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(50)->total.ns, 300);
+	assert_int_equal(row_of(70)->total.ns, 40);
+	assert_int_equal(sums.unseen.ns, 0);
+	assert_int_equal(sums.charged, sums.wall);
+}
+
 /* ---- running threads ---- */
 
 static void test_accounts__running_thread_is_charged_until_now(void **state)
@@ -450,6 +545,8 @@ int main(void)
 		TEST(ended_stint_is_read_to_its_end),
 		TEST(stints_that_nobody_read_are_a_sum),
 		TEST(place_in_the_making_waits),
+		TEST(switches_while_places_are_read),
+		TEST(place_that_is_taken_while_places_are_read),
 		TEST(running_thread_is_charged_until_now),
 		TEST(interrupt_under_way_is_not_the_threads),
 		TEST(sums_are_the_wall_time),

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/redact.h"
+#include "ipc/guard.h"
 #include "ipc/messages.h"
 #include "profile/format/names.h"
 #include "profile/format/output.h"
+#include "worker/account/energy.h"
 #include "worker/account/reader.h"
 #include "worker/account/table.h"
 #include "worker/account/view.h"
@@ -22,11 +24,23 @@ struct accounts {
 	struct accounts_parts parts;
 	struct accounts_reader reader;
 	struct table table;
-	struct accounts_sums before; /* at the table before */
-	uint64_t ended;		     /* CLOCK_MONOTONIC, ns: the end of the table before; 0: none */
+	struct accounts_sums before;   /* at the table before */
+	struct energy_totals energies; /* the same */
+	uint64_t ended; /* CLOCK_MONOTONIC, ns: the end of the table before; 0: none */
 	uint64_t tables;
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns */
 };
+
+/* The first reading is before the first event, as near as the worker's start is. */
+static void begin_energy(struct accounts *accounts)
+{
+	struct energy *energy = accounts->parts.energy;
+
+	if (!energy)
+		return;
+	energy_read(energy, accounts->parts.clock());
+	accounts->energies = energy->totals;
+}
 
 struct accounts *accounts_new(const struct accounts_parts *parts)
 {
@@ -46,8 +60,10 @@ struct accounts *accounts_new(const struct accounts_parts *parts)
 	r = table_init(&accounts->table);
 	if (r == 0)
 		r = accounts_reader_init(&accounts->reader);
-	if (r == 0)
+	if (r == 0) {
+		begin_energy(accounts);
 		return accounts;
+	}
 	accounts_free(accounts);
 	return NULL;
 }
@@ -61,6 +77,18 @@ void accounts_free(struct accounts *accounts)
 	free(accounts);
 }
 
+static void read_energy(struct accounts *accounts)
+{
+	if (accounts->parts.energy)
+		energy_read(accounts->parts.energy, accounts->parts.clock());
+}
+
+static void take_turn(struct accounts *accounts)
+{
+	accounts_reader_turn(&accounts->reader);
+	read_energy(accounts);
+}
+
 void accounts_turn(struct accounts *accounts)
 {
 	const uint64_t now = accounts->parts.clock();
@@ -68,7 +96,7 @@ void accounts_turn(struct accounts *accounts)
 	if (now < accounts->last_turn + ACCOUNTS_TICK)
 		return;
 	accounts->last_turn = now;
-	accounts_reader_turn(&accounts->reader);
+	take_turn(accounts);
 }
 
 /* ---- rows ---- */
@@ -124,15 +152,6 @@ static int add_row(const struct accounts *accounts, const struct row *row, struc
 	return 0;
 }
 
-static int add_rows(const struct accounts *accounts, const struct rows *rows, struct view *view)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < rows->count && r == 0; i++)
-		r = add_row(accounts, rows->items[i], view);
-	return r;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct view_row *left = a, *right = b;
@@ -142,28 +161,16 @@ static int by_time(const void *a, const void *b)
 	return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-static int collect(const struct accounts *accounts, struct view *view)
+static int collect(const struct accounts *accounts, struct row **rows, size_t count,
+		   struct view *view)
 {
-	const struct table *table = &accounts->table;
-	int r;
+	int r = 0;
 
-	view->rows = calloc(table->processes.count + table->names.count + table->cgroups.count + 3,
-			    sizeof(*view->rows));
+	view->rows = calloc(count, sizeof(*view->rows));
 	if (!view->rows)
 		return -ENOMEM;
-	if (view->by_cgroup) {
-		r = add_rows(accounts, &table->cgroups, view);
-		if (r == 0)
-			r = add_row(accounts, &table->other_cgroups, view);
-	} else {
-		r = add_rows(accounts, &table->processes, view);
-		if (r == 0)
-			r = add_rows(accounts, &table->names, view);
-		if (r == 0)
-			r = add_row(accounts, &table->other_names, view);
-		if (r == 0)
-			r = add_row(accounts, &table->crowded, view);
-	}
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_row(accounts, rows[i], view);
 	qsort(view->rows, view->count, sizeof(*view->rows), by_time);
 	return r;
 }
@@ -237,6 +244,28 @@ static int put_view(const struct accounts *accounts, const struct view *view, in
 	return r;
 }
 
+/* Shares out the energy of the table's time, where there is some, and writes the table. */
+static int put_table(struct accounts *accounts, struct view *view, int fd)
+{
+	struct energy *energy = accounts->parts.energy;
+	guard_free struct row **rows = NULL;
+	size_t count;
+	int r = table_list(&accounts->table, view->by_cgroup, &rows, &count);
+
+	if (r < 0)
+		return r;
+	if (energy) {
+		energy_charge(energy, &view->sums, rows, count);
+		view->energy = energy;
+		view->energies = energy_since(&energy->totals, &accounts->energies);
+	}
+	r = collect(accounts, rows, count, view);
+	if (r == 0)
+		r = put_view(accounts, view, fd);
+	release_view(view);
+	return r;
+}
+
 int accounts_render(struct accounts *accounts, bool goes_on, int fd)
 {
 	struct accounts_sums sums;
@@ -247,19 +276,18 @@ int accounts_render(struct accounts *accounts, bool goes_on, int fd)
 	uint64_t now;
 	int r;
 
-	accounts_reader_turn(&accounts->reader);
+	take_turn(accounts);
 	now = accounts->parts.clock();
 	accounts_reader_sum(&accounts->reader, &sums);
 	view.realtime = now + accounts->parts.realtime_offset;
 	view.elapsed = since(now, accounts->ended ? accounts->ended : sums.begin);
 	view.sums = sums_since(&sums, &accounts->before);
-	r = collect(accounts, &view);
-	if (r == 0)
-		r = put_view(accounts, &view, fd);
-	release_view(&view);
+	r = put_table(accounts, &view, fd);
 	if (r < 0)
 		return r;
 	accounts->before = sums;
+	if (accounts->parts.energy)
+		accounts->energies = accounts->parts.energy->totals;
 	accounts->ended = now;
 	accounts->tables++;
 	table_mark(&accounts->table, goes_on);

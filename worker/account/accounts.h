@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 
 struct accounts;
+struct energy;
 struct redact;
 
 #define ACCOUNTS_TICK (250ull * 1000 * 1000) /* ns: the longest time between turns */
@@ -23,6 +24,7 @@ struct accounts_parts {
 	const struct redact *redact;
 	const char *(*path)(void *context, uint64_t cgroup); /* raw; NULL: not known */
 	void *path_context;
+	struct energy *energy; /* NULL: nobody asks for energy */
 };
 
 struct accounts *accounts_new(const struct accounts_parts *parts); /* NULL: no memory */

@@ -13,6 +13,7 @@ struct amount {
 	uint64_t switches, softirqs;
 	uint64_t figure[FIGURES];
 	uint64_t counter[ACCOUNT_COUNTERS];
+	uint64_t energy; /* uJ, an estimate (energy.h); of rows alone */
 };
 
 #define AMOUNT_WORDS (sizeof(struct amount) / sizeof(uint64_t))

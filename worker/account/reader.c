@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* A CPU may have an event while it is read; then the reader looks again. */
-#define CPU_TRIES 8
+#define CPU_TRIES  8
+#define TURN_TRIES 3 /* a CPU may have more changes than it tells */
 
 struct reader_stint {
 	uint64_t number; /* 0: none, or a place of a CPU */
@@ -19,7 +20,9 @@ int accounts_reader_init(struct accounts_reader *reader)
 {
 	reader->known = calloc(ACCOUNTS, sizeof(*reader->known));
 	reader->until = calloc(reader->cpu_count, sizeof(*reader->until));
-	if (!reader->known || !reader->until)
+	reader->changes = calloc(reader->cpu_count, sizeof(*reader->changes));
+	reader->seen = calloc(reader->cpu_count, sizeof(*reader->seen));
+	if (!reader->known || !reader->until || !reader->changes || !reader->seen)
 		return -ENOMEM;
 	return 0;
 }
@@ -28,8 +31,12 @@ void accounts_reader_release(struct accounts_reader *reader)
 {
 	free(reader->known);
 	free(reader->until);
+	free(reader->changes);
+	free(reader->seen);
 	reader->known = NULL;
 	reader->until = NULL;
+	reader->changes = NULL;
+	reader->seen = NULL;
 }
 
 static uint64_t load(const u64 *word)
@@ -47,6 +54,7 @@ static void take_amount(const struct account *account, struct amount *ret_amount
 	ret_amount->ns = account->ns;
 	ret_amount->switches = account->switches;
 	ret_amount->softirqs = account->softirqs;
+	ret_amount->energy = 0;
 	for (size_t i = 0; i < FIGURES; i++) {
 		const uint64_t first = account->first[i], last = account->last[i];
 
@@ -121,59 +129,106 @@ static void read_thread(struct accounts_reader *reader, uint32_t place)
 		forget_stint(known);
 }
 
-/*
- * Adds the time that a CPU's running thread has not been charged for yet. Returns false when an
- * event came meanwhile.
- */
-static bool read_running(struct accounts_reader *reader, uint32_t number)
+/* Reads a place of a CPU itself: idle time and the like. */
+static void read_kind(struct accounts_reader *reader, uint32_t place)
 {
-	const struct account_cpu *cpu = &reader->cpus[number];
-	const uint64_t since = load(&cpu->since), pending = load(&cpu->pending);
-	const uint32_t place = __atomic_load_n(&cpu->place, __ATOMIC_ACQUIRE);
-	const uint32_t context = __atomic_load_n(&cpu->context, __ATOMIC_ACQUIRE);
-	struct reader_stint *known;
-	struct account account;
 	struct amount now;
-	uint64_t time;
 
-	reader->until[number] = since - pending; /* which is in no place */
-	if (since == 0 || place >= ACCOUNTS)
-		return load(&cpu->since) == since;
-	known = &reader->known[place];
-	memcpy(&account, &reader->places[place], sizeof(account));
-	time = reader->clock();
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (load(&cpu->since) != since)
-		return false;
-	if (known->number != account.number)
-		return true; /* a thread that the next turn meets, and its time */
-	take_amount(&account, &now);
-	now.ns += pending;
-	reader->until[number] = since;
-	if (context == 0 && time > since) {
-		now.ns += time - since;
-		reader->until[number] = time;
+	take_amount(&reader->places[place], &now);
+	charge(&reader->known[place], &now);
+}
+
+static void read_place(struct accounts_reader *reader, uint32_t place)
+{
+	if (place >= ACCOUNTS)
+		return;
+	if (place < first_of_threads(reader))
+		read_kind(reader, place);
+	else
+		read_thread(reader, place);
+}
+
+/* Adds the time that the thread on a CPU has not been charged for yet. Returns until when. */
+static uint64_t charge_running(struct accounts_reader *reader, const struct account_cpu *cpu,
+			       const struct account *account, uint64_t time)
+{
+	struct reader_stint *known;
+	uint64_t until = cpu->since;
+	struct amount now;
+
+	if (cpu->place >= ACCOUNTS)
+		return cpu->since - cpu->pending;
+	known = &reader->known[cpu->place];
+	if (known->number != account->number) /* a thread that the next turn meets, and its time */
+		return cpu->since - cpu->pending;
+	take_amount(account, &now);
+	now.ns += cpu->pending;
+	if (cpu->context == 0 && time > cpu->since) {
+		now.ns += time - cpu->since;
+		until = time;
 	}
 	charge(known, &now);
+	return until;
+}
+
+/*
+ * Reads a CPU, and all places that it has changed since `changes` was noted, as they are at one
+ * moment. Returns false when the CPU had an event meanwhile, or more changes than it tells. last:
+ * takes what is there even then.
+ */
+static bool read_cpu(struct accounts_reader *reader, uint32_t number, bool last)
+{
+	const struct account_cpu *cpu = &reader->cpus[number];
+	struct account_cpu *seen = &reader->seen[number];
+	struct account account = {0};
+	uint64_t time;
+
+	memcpy(seen, cpu, sizeof(*seen));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (seen->changes - reader->changes[number] > ACCOUNT_RECENT && !last)
+		return false;
+	for (uint64_t i = reader->changes[number];
+	     i != seen->changes && seen->changes - i <= ACCOUNT_RECENT; i++)
+		read_place(reader, seen->recent[i % ACCOUNT_RECENT]);
+	if (seen->place < ACCOUNTS)
+		memcpy(&account, &reader->places[seen->place], sizeof(account));
+	time = reader->clock();
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if ((load(&cpu->since) != seen->since || load(&cpu->changes) != seen->changes) && !last)
+		return false;
+	reader->changes[number] = seen->changes;
+	reader->until[number] = 0;
+	if (seen->since)
+		reader->until[number] = charge_running(reader, seen, &account, time);
 	return true;
 }
 
+static bool read_cpus(struct accounts_reader *reader, bool last)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < reader->cpu_count; i++) {
+		bool done = false;
+
+		for (int tries = 0; tries < CPU_TRIES && !done; tries++)
+			done = read_cpu(reader, i, last && tries == CPU_TRIES - 1);
+		all &= done;
+	}
+	return all;
+}
+
+/* CPUs go on while places are read, which takes time: what they change meanwhile is read again. */
 void accounts_reader_turn(struct accounts_reader *reader)
 {
-	const uint32_t first = first_of_threads(reader);
+	bool done = false;
 
-	for (uint32_t place = first; place < ACCOUNTS; place++)
-		read_thread(reader, place);
-	for (uint32_t place = 0; place < first; place++) {
-		struct amount now;
-
-		take_amount(&reader->places[place], &now);
-		charge(&reader->known[place], &now);
+	for (int tries = 1; tries <= TURN_TRIES && !done; tries++) {
+		for (uint32_t i = 0; i < reader->cpu_count; i++)
+			reader->changes[i] = load(&reader->cpus[i].changes);
+		for (uint32_t place = 0; place < ACCOUNTS; place++)
+			read_place(reader, place);
+		done = read_cpus(reader, tries == TURN_TRIES);
 	}
-	for (uint32_t i = 0; i < reader->cpu_count; i++)
-		for (int tries = 0; tries < CPU_TRIES; tries++)
-			if (read_running(reader, i))
-				break;
 }
 
 static void add_times(struct account_time *to, const struct account_time *more, size_t count)
@@ -198,7 +253,7 @@ static void add_cpu(const struct account_cpu *cpu, uint64_t until, struct accoun
 {
 	struct amount taken = {
 		.ns = cpu->gone_ns, .switches = cpu->gone_switches, .softirqs = cpu->gone_softirqs};
-	const uint64_t begin = load(&cpu->begin);
+	const uint64_t begin = cpu->begin;
 
 	if (begin == 0)
 		return;
@@ -236,7 +291,7 @@ void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_s
 	struct amount gone = {0};
 
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
-		add_cpu(&reader->cpus[i], reader->until[i], &sums, &gone);
+		add_cpu(&reader->seen[i], reader->until[i], &sums, &gone);
 	if (sums.cpus == 0)
 		sums.counters = 0;
 	sums.unseen = amount_since(&gone, &reader->taken_over);

@@ -21,6 +21,8 @@ struct accounts_reader {
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 	struct table *table;	 /* borrowed */
 	struct reader_stint *known;
+	struct account_cpu *seen; /* of each CPU: as it was at the end of the last turn */
+	uint64_t *changes;	  /* of each CPU: that were read */
 	uint64_t *until;	  /* of each CPU: all time until here was read; 0: none */
 	struct amount taken_over; /* that was read of stints whose places others have */
 };

@@ -190,6 +190,35 @@ struct row *table_cgroup(struct table *table, uint64_t id)
 	return row;
 }
 
+static size_t list_rows(struct row **list, const struct rows *rows)
+{
+	if (rows->count > 0)
+		memcpy(list, rows->items, rows->count * sizeof(*list));
+	return rows->count;
+}
+
+int table_list(struct table *table, bool by_cgroup, struct row ***ret_rows, size_t *ret_count)
+{
+	const size_t most = table->processes.count + table->names.count + table->cgroups.count + 2;
+	struct row **list = calloc(most, sizeof(struct row *));
+	size_t count;
+
+	if (!list)
+		return -ENOMEM;
+	if (by_cgroup) {
+		count = list_rows(list, &table->cgroups);
+		list[count++] = &table->other_cgroups;
+	} else {
+		count = list_rows(list, &table->processes);
+		count += list_rows(list + count, &table->names);
+		list[count++] = &table->other_names;
+		list[count++] = &table->crowded;
+	}
+	*ret_rows = list;
+	*ret_count = count;
+	return 0;
+}
+
 static void mark_rows(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++)

@@ -57,6 +57,12 @@ struct row *table_cgroup(struct table *table, uint64_t id);
 /* Takes the name and the cgroup that a process has now. account: of a thread of it. */
 void table_update(struct row *row, const struct account *account);
 
+/*
+ * Lists all rows that share the time of threads: those of processes, or those of cgroups. The
+ * caller frees the list. Returns 0 or -ENOMEM.
+ */
+int table_list(struct table *table, bool by_cgroup, struct row ***ret_rows, size_t *ret_count);
+
 /* Begins a window: marks all rows. forget: ended processes lose their rows. */
 void table_mark(struct table *table, bool forget);
 

@@ -51,3 +51,15 @@ const char *view_softirq(unsigned int vector)
 		return "unknown";
 	return names[vector];
 }
+
+bool view_has_energy(const struct view *view)
+{
+	return view->energy && view->energies.readings > 0;
+}
+
+size_t view_zones(const struct view *view)
+{
+	if (!view->energy)
+		return 0;
+	return view->energy->count;
+}

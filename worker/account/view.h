@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "worker/account/amount.h"
+#include "worker/account/energy.h"
 #include "worker/account/reader.h"
 
 struct output;
@@ -27,7 +28,9 @@ struct view {
 	uint64_t number;   /* of tables before this one */
 	bool by_cgroup;
 	struct accounts_sums sums; /* since the table before; `begin` and `cpus` are as they are */
-	struct view_row *rows;	   /* the one with the most CPU time first */
+	const struct energy *energy;   /* NULL: nobody asks for energy */
+	struct energy_totals energies; /* since the table before; read_at: time between readings */
+	struct view_row *rows;	       /* the one with the most CPU time first */
 	size_t count;
 };
 
@@ -39,6 +42,11 @@ double view_error(const struct view *view);
 const char *view_counter(const struct view *view, unsigned int counter);
 /* Returns the kernel's name of a softirq. */
 const char *view_softirq(unsigned int vector);
+
+/* Returns whether the table has an estimate of energy: some zone of the sum was read. */
+bool view_has_energy(const struct view *view);
+/* Returns how many energy zones this machine shows. */
+size_t view_zones(const struct view *view);
 
 /* Write the table; errors go to the output (profile/format/output.h). */
 void view_text(const struct view *view, struct output *output);

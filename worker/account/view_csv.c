@@ -8,6 +8,7 @@
 #include "worker/account/view.h"
 
 #define VALUES_BYTES 512
+#define UJ_PER_J     1000000u
 
 static void put_quoted(struct output *output, const char *clean)
 {
@@ -64,14 +65,62 @@ static void put_name(const struct view *view, struct output *output, unsigned in
 	output_string(output, view_counter(view, counter));
 }
 
+static void put_joules(struct output *output, uint64_t microjoules)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, microjoules / UJ_PER_J,
+		 microjoules % UJ_PER_J);
+	output_string(output, text);
+}
+
+/* Writes the columns of energy, of which a row has one value. NULL: there is none. */
+static void put_energy(const struct view *view, struct output *output, const uint64_t *measured,
+		       const uint64_t *estimated)
+{
+	if (view_zones(view) == 0)
+		return;
+	output_string(output, ",");
+	if (measured)
+		put_joules(output, *measured);
+	output_string(output, ",");
+	if (estimated && view_has_energy(view))
+		put_joules(output, *estimated);
+}
+
+static void put_zone(const struct view *view, struct output *output, size_t number)
+{
+	const struct zone *zone = &view->energy->zones[number];
+	const char *kind = "zone_shown";
+	char label[ENERGY_LABEL_BYTES];
+	const uint64_t *measured = NULL;
+
+	if (zone->read_at)
+		measured = &view->energies.zone[number];
+	if (zone_is_summed(zone))
+		kind = "zone_summed";
+	if (zone->reason)
+		kind = "zone_left_out";
+	energy_label(view->energy, zone, label);
+	put_begin(view, output, kind);
+	output_string(output, ",,");
+	put_quoted(output, label);
+	output_string(output, ",,,,,,,,,,,,");
+	put_counters(view, output, NULL);
+	put_energy(view, output, measured, NULL);
+	output_string(output, "\n");
+}
+
 /* Writes a part of the CPUs' time that is no row's. */
-static void put_part(const struct view *view, struct output *output, const char *name, uint64_t ns)
+static void put_part(const struct view *view, struct output *output, const char *name, uint64_t ns,
+		     enum energy_part part)
 {
 	put_begin(view, output, name);
 	output_string(output, ",,,,");
 	put_seconds(output, ns);
 	output_string(output, ",,,,,,,,,");
 	put_counters(view, output, NULL);
+	put_energy(view, output, NULL, &view->energies.part[part]);
 	output_string(output, "\n");
 }
 
@@ -84,13 +133,13 @@ static void put_parts(const struct view *view, struct output *output)
 		softirqs += sums->softirqs[i].ns;
 	for (unsigned int i = 0; i < ACCOUNT_HARDIRQS; i++)
 		hardirqs += sums->hardirqs[i].ns;
-	put_part(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns);
-	put_part(view, output, "others", sums->kind[ACCOUNT_OTHERS].ns);
-	put_part(view, output, "denied", sums->kind[ACCOUNT_DENIED].ns);
-	put_part(view, output, "unlisted", sums->kind[ACCOUNT_UNLISTED].ns);
-	put_part(view, output, "unseen", sums->unseen.ns);
-	put_part(view, output, "softirqs", softirqs);
-	put_part(view, output, "interrupts", hardirqs);
+	put_part(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns, ENERGY_IDLE);
+	put_part(view, output, "others", sums->kind[ACCOUNT_OTHERS].ns, ENERGY_OTHERS);
+	put_part(view, output, "denied", sums->kind[ACCOUNT_DENIED].ns, ENERGY_DENIED);
+	put_part(view, output, "unlisted", sums->kind[ACCOUNT_UNLISTED].ns, ENERGY_UNLISTED);
+	put_part(view, output, "unseen", sums->unseen.ns, ENERGY_UNSEEN);
+	put_part(view, output, "softirqs", softirqs, ENERGY_SOFTIRQS);
+	put_part(view, output, "interrupts", hardirqs, ENERGY_HARDIRQS);
 }
 
 static void put_split(struct output *output, const struct amount *amount)
@@ -130,6 +179,7 @@ static void put_row(const struct view *view, struct output *output, const struct
 		 figure[FIGURE_minor_faults], figure[FIGURE_major_faults], row->amount.softirqs);
 	output_string(output, text);
 	put_counters(view, output, row->amount.counter);
+	put_energy(view, output, NULL, &row->amount.energy);
 	output_string(output, "\n");
 }
 
@@ -142,9 +192,13 @@ void view_csv(const struct view *view, struct output *output)
 				      "migrations,minor_faults,major_faults,softirqs");
 	for (unsigned int i = 0; i < ACCOUNT_COUNTERS && view->number == 0; i++)
 		put_name(view, output, i);
+	if (view->number == 0 && view_zones(view) > 0)
+		output_string(output, ",joules,estimated_joules");
 	if (view->number == 0)
 		output_string(output, "\n");
 	put_parts(view, output);
+	for (size_t i = 0; i < view_zones(view); i++)
+		put_zone(view, output, i);
 	for (size_t i = 0; i < view->count; i++)
 		put_row(view, output, &view->rows[i]);
 }

@@ -6,6 +6,7 @@
 #include "worker/account/view.h"
 
 #define NS_DIGITS 9
+#define UJ_DIGITS 6
 
 static void put_seconds(struct json *json, const char *key, uint64_t ns)
 {
@@ -31,6 +32,12 @@ static void put_amount(struct json *json, const struct amount *amount)
 	json_key_number(json, "minor_faults", figure[FIGURE_minor_faults]);
 	json_key_number(json, "major_faults", figure[FIGURE_major_faults]);
 	json_key_number(json, "softirqs", amount->softirqs);
+}
+
+static void put_joules(struct json *json, const char *key, uint64_t microjoules)
+{
+	json_key(json, key);
+	json_decimal(json, microjoules, UJ_DIGITS);
 }
 
 static void put_counters(const struct view *view, struct json *json, const struct amount *amount)
@@ -76,6 +83,64 @@ static void put_row(const struct view *view, struct json *json, const struct vie
 		json_key_clean_string(json, "cgroup", row->cgroup);
 	put_amount(json, &row->amount);
 	put_counters(view, json, &row->amount);
+	if (view_has_energy(view))
+		put_joules(json, "estimated_joules", row->amount.energy);
+	json_end(json);
+}
+
+static void put_zone(const struct view *view, struct json *json, size_t number)
+{
+	const struct zone *zone = &view->energy->zones[number];
+	char label[ENERGY_LABEL_BYTES];
+
+	energy_label(view->energy, zone, label);
+	json_object(json);
+	json_key_clean_string(json, "name", label);
+	if (zone->read_at)
+		put_joules(json, "joules", view->energies.zone[number]);
+	json_key_literal(json, "summed", zone->read_at && zone_is_summed(zone) ? "true" : "false");
+	if (zone->reason)
+		json_key_clean_string(json, "left_out", zone->reason);
+	json_end(json);
+}
+
+static void put_parts(const struct view *view, struct json *json)
+{
+	static const char *const keys[ENERGY_PARTS] = {
+		[ENERGY_ROWS] = "rows_estimated_joules",
+		[ENERGY_OTHERS] = "other_processes_estimated_joules",
+		[ENERGY_DENIED] = "denied_processes_estimated_joules",
+		[ENERGY_UNLISTED] = "unlisted_threads_estimated_joules",
+		[ENERGY_UNSEEN] = "unseen_threads_estimated_joules",
+		[ENERGY_IDLE] = "idle_estimated_joules",
+		[ENERGY_SOFTIRQS] = "softirqs_estimated_joules",
+		[ENERGY_HARDIRQS] = "interrupts_estimated_joules",
+	};
+
+	put_joules(json, "summed_joules", view->energies.measured);
+	for (size_t i = 0; i < ENERGY_PARTS; i++)
+		put_joules(json, keys[i], view->energies.part[i]);
+	json_key_literal(json, "estimated_by",
+			 view->energy->by_cycles ? "\"cycles\"" : "\"cpu_time\"");
+}
+
+static void put_energy(const struct view *view, struct json *json)
+{
+	if (!view->energy)
+		return;
+	json_key_object(json, "energy");
+	if (energy_absence(view->energy)) {
+		json_key_clean_string(json, "absent", energy_absence(view->energy));
+		json_end(json);
+		return;
+	}
+	put_seconds(json, "elapsed_seconds", view->energies.read_at);
+	if (view_has_energy(view))
+		put_parts(view, json);
+	json_key_array(json, "zones");
+	for (size_t i = 0; i < view_zones(view); i++)
+		put_zone(view, json, i);
+	json_end(json);
 	json_end(json);
 }
 
@@ -111,6 +176,7 @@ void view_json(const struct view *view, struct output *output)
 	json_key(&json, "time_seconds");
 	json_decimal(&json, view->realtime, NS_DIGITS);
 	put_sums(view, &json);
+	put_energy(view, &json);
 	put_times(&json, "softirqs", view->sums.softirqs, ACCOUNT_SOFTIRQS, true);
 	put_times(&json, "interrupts", view->sums.hardirqs, ACCOUNT_HARDIRQS, false);
 	json_key_array(&json, rows);

@@ -9,6 +9,7 @@
 
 #define ROWS_SHOWN 30
 #define LINE_BYTES 256
+#define UJ_PER_J   1000000u
 
 static double seconds(uint64_t ns)
 {
@@ -31,17 +32,32 @@ static uint64_t sum_times(const struct account_time *times, size_t count)
 	return sum;
 }
 
+static void put_joules(const struct view *view, struct output *output, uint64_t microjoules)
+{
+	char text[32];
+
+	if (!view_has_energy(view))
+		return;
+	snprintf(text, sizeof(text), "%10.3f ", (double)microjoules / UJ_PER_J);
+	output_string(output, text);
+}
+
 /* Writes a share of the CPUs. A part that is not there has no line, unless it is `always`. */
 static void put_share(const struct view *view, struct output *output, const char *name, uint64_t ns,
-		      bool always)
+		      enum energy_part part, bool always)
 {
 	char line[LINE_BYTES];
 
 	if (ns == 0 && !always)
 		return;
-	snprintf(line, sizeof(line), "  %12.6f s  %6.2f %%  %s\n", seconds(ns),
-		 percent(ns, view->sums.wall), name);
+	snprintf(line, sizeof(line), "  %12.6f s  %6.2f %%  ", seconds(ns),
+		 percent(ns, view->sums.wall));
 	output_string(output, line);
+	put_joules(view, output, view->energies.part[part]);
+	if (view_has_energy(view))
+		output_string(output, "J  ");
+	output_string(output, name);
+	output_string(output, "\n");
 }
 
 static void put_shares(const struct view *view, struct output *output)
@@ -51,16 +67,55 @@ static void put_shares(const struct view *view, struct output *output)
 
 	for (size_t i = 0; i < view->count; i++)
 		processes += view->rows[i].ns;
-	put_share(view, output, "processes", processes, true);
-	put_share(view, output, "other processes", sums->kind[ACCOUNT_OTHERS].ns, false);
-	put_share(view, output, "denied or excluded processes", sums->kind[ACCOUNT_DENIED].ns,
+	put_share(view, output, "processes", processes, ENERGY_ROWS, true);
+	put_share(view, output, "other processes", sums->kind[ACCOUNT_OTHERS].ns, ENERGY_OTHERS,
 		  false);
+	put_share(view, output, "denied or excluded processes", sums->kind[ACCOUNT_DENIED].ns,
+		  ENERGY_DENIED, false);
 	put_share(view, output, "threads that were not seen or have no place",
-		  sums->kind[ACCOUNT_UNLISTED].ns, false);
-	put_share(view, output, "processes that ended unseen", sums->unseen.ns, false);
-	put_share(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns, true);
-	put_share(view, output, "softirqs", sum_times(sums->softirqs, ACCOUNT_SOFTIRQS), true);
-	put_share(view, output, "interrupts", sum_times(sums->hardirqs, ACCOUNT_HARDIRQS), true);
+		  sums->kind[ACCOUNT_UNLISTED].ns, ENERGY_UNLISTED, false);
+	put_share(view, output, "processes that ended unseen", sums->unseen.ns, ENERGY_UNSEEN,
+		  false);
+	put_share(view, output, "idle", sums->kind[ACCOUNT_IDLE].ns, ENERGY_IDLE, true);
+	put_share(view, output, "softirqs", sum_times(sums->softirqs, ACCOUNT_SOFTIRQS),
+		  ENERGY_SOFTIRQS, true);
+	put_share(view, output, "interrupts", sum_times(sums->hardirqs, ACCOUNT_HARDIRQS),
+		  ENERGY_HARDIRQS, true);
+}
+
+static void put_zone(const struct view *view, struct output *output, size_t number)
+{
+	const struct zone *zone = &view->energy->zones[number];
+	char line[LINE_BYTES], label[ENERGY_LABEL_BYTES];
+
+	energy_label(view->energy, zone, label);
+	if (zone->reason)
+		snprintf(line, sizeof(line), "  left out: %s: %s\n", label, zone->reason);
+	else
+		snprintf(line, sizeof(line), "  %12.6f J  %s%s\n",
+			 (double)view->energies.zone[number] / UJ_PER_J, label,
+			 zone_is_summed(zone) ? "" : ", which overlaps: not summed");
+	output_string(output, line);
+}
+
+/* Writes what the zones have counted, or why there is no energy. */
+static void put_energy(const struct view *view, struct output *output)
+{
+	char line[LINE_BYTES];
+
+	if (!view->energy)
+		return;
+	if (energy_absence(view->energy)) {
+		snprintf(line, sizeof(line), "  no energy: %s\n", energy_absence(view->energy));
+		output_string(output, line);
+		return;
+	}
+	snprintf(line, sizeof(line),
+		 "energy in %.3f s; the sum is shared out by %s, which is an estimate:\n",
+		 seconds(view->energies.read_at), view->energy->by_cycles ? "cycles" : "CPU time");
+	output_string(output, line);
+	for (size_t i = 0; i < view_zones(view); i++)
+		put_zone(view, output, i);
 }
 
 /* Writes the split of CPU time by ticks, as percents of a CPU. */
@@ -120,6 +175,7 @@ static void put_row(const struct view *view, const struct view_row *row, struct 
 		 figure[FIGURE_minor_faults] + figure[FIGURE_major_faults]);
 	output_string(output, line);
 	put_counters(view, &row->amount, output);
+	put_joules(view, output, row->amount.energy);
 	if (!view->by_cgroup) {
 		snprintf(line, sizeof(line), "%7s ", pid);
 		output_string(output, line);
@@ -137,6 +193,7 @@ static void put_head(const struct view *view, struct output *output)
 		 seconds(view->elapsed), view->sums.cpus, view_error(view) * 100);
 	output_string(output, line);
 	put_shares(view, output);
+	put_energy(view, output);
 	if (view->sums.lost_places + view->sums.lost_tasks == 0)
 		return;
 	snprintf(line, sizeof(line), "  %" PRIu64 " threads had no place: there are %u\n",
@@ -159,6 +216,8 @@ void view_text(const struct view *view, struct output *output)
 		snprintf(line, sizeof(line), "%16s ", view_counter(view, i));
 		output_string(output, line);
 	}
+	if (view_has_energy(view))
+		output_string(output, "  estim. J ");
 	output_string(output, view->by_cgroup ? "CGROUP\n" : "    PID NAME\n");
 	for (; shown < view->count && shown < ROWS_SHOWN; shown++)
 		put_row(view, &view->rows[shown], output);

@@ -5,15 +5,22 @@
  *   accounted burn MS        computes for so long
  *   accounted sleep N MS     sleeps N times for so long
  *   accounted pingpong N     two processes wake each other N times by pipes
+ *   accounted lock N         two processes hand a lock to each other N times
  *   accounted forks N        N processes, one after another, that compute for 0.1 ms each
+ *   accounted rate N HZ      N processes that do next to nothing, so many a second
+ *   accounted crowd MS CPU NICE...  processes that compute side by side, until MS have passed. CPU: the
+ *                            one that they have; -1: any. NICE: of each
  * A line has a name, then of schedstat the CPU time and the time waited in ns. The number of
  * voluntary switches and the CPU time at the beginning of main() follow.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -120,6 +127,116 @@ static void forks(int count)
 	}
 }
 
+struct shared {
+	pthread_mutex_t lock;
+	pthread_cond_t given;
+	int turn;
+};
+
+static void hand_over(struct shared *shared, int own, int times)
+{
+	for (int i = 0; i < times; i++) {
+		pthread_mutex_lock(&shared->lock);
+		while (shared->turn != own)
+			pthread_cond_wait(&shared->given, &shared->lock);
+		shared->turn = !own;
+		pthread_cond_signal(&shared->given);
+		pthread_mutex_unlock(&shared->lock);
+	}
+}
+
+static struct shared *share(void)
+{
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t lock;
+	pthread_condattr_t given;
+
+	if (shared == MAP_FAILED)
+		_exit(1);
+	pthread_mutexattr_init(&lock);
+	pthread_mutexattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared->lock, &lock);
+	pthread_condattr_init(&given);
+	pthread_condattr_setpshared(&given, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&shared->given, &given);
+	return shared;
+}
+
+static void lock(int times)
+{
+	struct shared *shared = share();
+
+	if (fork() == 0) {
+		unsigned long long waited;
+
+		prctl(PR_SET_NAME, "taker");
+		begun = read_schedstat(&waited);
+		hand_over(shared, 1, times);
+		leave("taker");
+	}
+	prctl(PR_SET_NAME, "giver");
+	hand_over(shared, 0, times);
+	wait(NULL);
+	leave("giver");
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+/* A process of vfork() costs so little that there can be so many. Says how many a second came. */
+static void rate(int count, int hertz)
+{
+	const uint64_t start = clock_now();
+
+	for (int i = 0; i < count; i++) {
+		while (clock_now() < start + (uint64_t)i * 1000000000ull / (uint64_t)hertz)
+			;
+		if (vfork() == 0) {
+			prctl(PR_SET_NAME, "brief");
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	printf("rate %.0f\n", count * 1e9 / (double)(clock_now() - start));
+	fflush(stdout);
+}
+
+static void join_crowd(int number, uint64_t end, int cpu, int niceness)
+{
+	unsigned long long waited;
+	char name[16];
+	cpu_set_t set;
+
+	snprintf(name, sizeof(name), "crowd%d", number);
+	prctl(PR_SET_NAME, name);
+	begun = read_schedstat(&waited);
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	if (cpu >= 0 && sched_setaffinity(0, sizeof(set), &set))
+		_exit(1);
+	setpriority(PRIO_PROCESS, 0, niceness);
+	while (clock_now() < end)
+		;
+	leave(name);
+}
+
+static void crowd(int ms, int cpu, int count, char **niceness)
+{
+	const uint64_t end = clock_now() + (uint64_t)ms * NS_PER_MS;
+
+	for (int i = 0; i < count; i++)
+		if (fork() == 0)
+			join_crowd(i, end, cpu, atoi(niceness[i]));
+	while (wait(NULL) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	const int first = argc > 2 ? atoi(argv[2]) : 0, second = argc > 3 ? atoi(argv[3]) : 0;
@@ -133,6 +250,12 @@ int main(int argc, char **argv)
 		sleep_often(first, (uint64_t)second * NS_PER_MS);
 	else if (!strcmp(what, "pingpong"))
 		pingpong(first);
+	else if (!strcmp(what, "lock"))
+		lock(first);
+	else if (!strcmp(what, "rate"))
+		rate(first, second);
+	else if (!strcmp(what, "crowd"))
+		crowd(first, second, argc - 4, argv + 4);
 	else if (!strcmp(what, "forks"))
 		forks(first);
 	else
