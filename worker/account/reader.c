@@ -150,8 +150,8 @@ static void read_place(struct accounts_reader *reader, uint32_t place)
 
 /*
  * Adds the time that the thread on a CPU has not been charged for yet. Returns until when. A thread
- * of the kernel waits for the next event: a CPU goes offline in one, and tells nobody that it has
- * left the thread (tracepoints ask cpu_online()).
+ * of the kernel waits for the next event. A CPU goes offline in such a thread, and no hook sees the
+ * last switch (tracepoints ask cpu_online()).
  */
 static uint64_t charge_running(struct accounts_reader *reader, const struct account_cpu *cpu,
 			       const struct account *account, uint64_t time)
