@@ -285,7 +285,7 @@ check_accounts() {
 		busybox cpu_seconds 0.3 60
 }
 
-# A CPU that is offline is idle. Those that compute have as much as the kernel says, wherever they run.
+# A CPU that was offline was idle. Those that compute have as much as the kernel says, wherever they run.
 check_offline() {
 	ended offline || return
 	[ "$(tr '\n' ' ' <"$guest/offline.was")" = '0 1 ' ] || { cat "$guest/offline.was"; return 1; }

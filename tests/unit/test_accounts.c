@@ -307,6 +307,34 @@ static void test_accounts__running_thread_is_charged_until_now(void **state)
 	assert_int_equal(sums.kind[ACCOUNT_IDLE].ns, 90);
 }
 
+/* CPU 1 goes offline in a thread of the kernel. When it comes back, it says that it was idle. */
+static void test_accounts__cpu_that_is_offline(void **state)
+{
+	struct account *stopper = begin(0, 20, 20, 1, "migration/1");
+	struct accounts_sums sums;
+
+	(void)state;
+	stopper->kernel = 1;
+	stopper->ns = 40;
+	cpus[1].place = FIRST;
+	cpus[1].since = BEGIN + 40;
+	now = cpus[0].since = BEGIN + 1000;
+	places[ACCOUNT_PLACE(0, ACCOUNT_IDLE)].ns = 1000;
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(20)->total.ns, 40);
+	assert_int_equal(sums.wall, 1040);
+	assert_int_equal(sums.charged, 1040);
+	places[ACCOUNT_PLACE(1, ACCOUNT_IDLE)].ns = 960;
+	cpus[1].since = BEGIN + 1000;
+	cpus[1].place = ACCOUNT_PLACE(1, ACCOUNT_IDLE);
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(20)->total.ns, 40);
+	assert_int_equal(sums.wall, 2000);
+	assert_int_equal(sums.charged, 2000);
+}
+
 static void test_accounts__interrupt_under_way_is_not_the_threads(void **state)
 {
 	(void)state;
@@ -548,6 +576,7 @@ int main(void)
 		TEST(switches_while_places_are_read),
 		TEST(place_that_is_taken_while_places_are_read),
 		TEST(running_thread_is_charged_until_now),
+		TEST(cpu_that_is_offline),
 		TEST(interrupt_under_way_is_not_the_threads),
 		TEST(sums_are_the_wall_time),
 		TEST(ended_processes_become_rows_of_names),

@@ -148,7 +148,11 @@ static void read_place(struct accounts_reader *reader, uint32_t place)
 		read_thread(reader, place);
 }
 
-/* Adds the time that the thread on a CPU has not been charged for yet. Returns until when. */
+/*
+ * Adds the time that the thread on a CPU has not been charged for yet. Returns until when. A thread
+ * of the kernel waits for the next event. A CPU goes offline in such a thread, and no hook sees the
+ * last switch (tracepoints ask cpu_online()).
+ */
 static uint64_t charge_running(struct accounts_reader *reader, const struct account_cpu *cpu,
 			       const struct account *account, uint64_t time)
 {
@@ -163,7 +167,7 @@ static uint64_t charge_running(struct accounts_reader *reader, const struct acco
 		return cpu->since - cpu->pending;
 	take_amount(account, &now);
 	now.ns += cpu->pending;
-	if (cpu->context == 0 && time > cpu->since) {
+	if (cpu->context == 0 && time > cpu->since && !account->kernel) {
 		now.ns += time - cpu->since;
 		until = time;
 	}
