@@ -130,6 +130,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.flags = options->given.flags,
 		.format = options->given.format,
 		.every = options->given.every,
+		.top = options->given.top,
 	};
 
 	memcpy(config.names, rec->rules.said.names, sizeof(config.names));

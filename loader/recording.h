@@ -33,6 +33,7 @@ struct recording {
 	struct ksyms ksyms;   /* the words of keyhole-kernel-symbols, an unprivileged helper */
 	struct programs programs;
 	struct events events;
+	struct events ticks; /* OPTIONS_ACCOUNTS: of the accounts' program; else without entries */
 	struct cpus cpus;
 	struct chance chance;
 	bool outgrown; /* an agent ended for a CPU that is not sampled */

@@ -17,7 +17,7 @@ struct regions {
 	struct message_config config;
 	size_t page;
 	void *rings, *tails, *processes, *event_consumer, *event_producer;
-	void *accounts, *account_cpus; /* OPTIONS_STAT */
+	void *accounts, *account_cpus; /* OPTIONS_STAT or OPTIONS_ACCOUNTS */
 	void **segments;	       /* in order; the session takes them */
 	uint32_t segment_count;
 	struct sideband *sidebands;

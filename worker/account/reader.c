@@ -75,6 +75,7 @@ static void forget_stint(struct reader_stint *known)
 	if (!known->process)
 		return;
 	known->process->stints--;
+	known->cgroup->stints--;
 	known->process = NULL;
 	known->cgroup = NULL;
 }
@@ -88,6 +89,7 @@ static void meet_stint(struct accounts_reader *reader, struct reader_stint *know
 	known->process = table_process(reader->table, account);
 	known->process->stints++;
 	known->cgroup = table_cgroup(reader->table, account->cgroup);
+	known->cgroup->stints++;
 }
 
 static void charge(struct reader_stint *known, const struct amount *now)
@@ -220,13 +222,14 @@ static void add_cpu(const struct account_cpu *cpu, uint64_t until, struct accoun
 	amount_add(gone, &taken);
 }
 
-/* All but the time of threads that were forgotten with an earlier window. */
-static uint64_t sum_threads(const struct accounts_reader *reader)
+/* Sums all that was read of threads. */
+static struct amount sum_threads(const struct accounts_reader *reader)
 {
-	uint64_t sum = reader->taken_over.ns;
+	struct amount sum = reader->taken_over;
 
 	for (uint32_t place = first_of_threads(reader); place < ACCOUNTS; place++)
-		sum += reader->known[place].amount.ns;
+		if (reader->known[place].number)
+			amount_add(&sum, &reader->known[place].amount);
 	return sum;
 }
 
@@ -240,8 +243,9 @@ void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_s
 	if (sums.cpus == 0)
 		sums.counters = 0;
 	sums.unseen = amount_since(&gone, &reader->taken_over);
-	sums.charged = sum_threads(reader) + sums.unseen.ns +
-		       sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
+	sums.threads = sum_threads(reader);
+	amount_add(&sums.threads, &sums.unseen);
+	sums.charged = sums.threads.ns + sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
 		       sum_times(sums.hardirqs, ACCOUNT_HARDIRQS);
 	for (uint32_t place = 0; place < first_of_threads(reader); place++) {
 		struct amount *kind = &sums.kind[place % ACCOUNT_CPU_KINDS + 1];

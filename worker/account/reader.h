@@ -28,7 +28,8 @@ struct accounts_reader {
 /* Sums of all CPUs since accounts began. */
 struct accounts_sums {
 	struct amount kind[ACCOUNT_KINDS]; /* without ACCOUNT_THREAD */
-	struct amount unseen;		   /* stints that ended between two turns */
+	struct amount threads;		   /* all stints */
+	struct amount unseen;		   /* of them: those that ended between two turns */
 	struct account_time softirqs[ACCOUNT_SOFTIRQS], hardirqs[ACCOUNT_HARDIRQS];
 	uint64_t begin;	   /* of the first CPU, CLOCK_MONOTONIC, ns; 0: nothing has come yet */
 	uint64_t wall;	   /* ns, over all CPUs: what the sums are to be together */
