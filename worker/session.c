@@ -264,6 +264,11 @@ static const char *path_of_cgroup(void *context, uint64_t id)
 	return cgroups_find(context, id);
 }
 
+static bool wants_name(void *context, const char name[ABI_COMM_BYTES])
+{
+	return comm_filter_matches(context, name);
+}
+
 static int init_accounts(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
@@ -284,6 +289,10 @@ static int init_accounts(struct session *session)
 
 	if (!(parts->config.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS)))
 		return 0;
+	if (session->comm) {
+		accounts.wants = wants_name;
+		accounts.wants_context = session->comm;
+	}
 	if (parts->config.flags & OPTIONS_ACCOUNTS)
 		accounts.tick = ACCOUNTS_AGENT_TICK;
 	session->accounts = accounts_new(&accounts);

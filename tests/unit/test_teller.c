@@ -307,9 +307,8 @@ static void test_teller__sums(void **state)
 	sums.charged = 999;
 	sums.threads.figure[FIGURE_user] = 5;
 	sums.kind[ACCOUNT_IDLE].ns = 7;
-	sums.kind[ACCOUNT_IDLE].counter[ACCOUNT_COUNTER_cycles] = 1;
-	sums.threads.counter[ACCOUNT_COUNTER_cycles] = 29;
-	sums.threads.counter[ACCOUNT_COUNTER_ref_cycles] = 20;
+	sums.counted.counter[ACCOUNT_COUNTER_cycles] = 30;
+	sums.counted.counter[ACCOUNT_COUNTER_ref_cycles] = 20;
 	sums.softirqs[3] = (struct account_time){.ns = 8, .count = 9};
 	tell();
 	assert_int_equal(told.error, 1000000);
@@ -321,8 +320,8 @@ static void test_teller__sums(void **state)
 	assert_int_equal(told.softirqs[3], 9);
 	sums.wall = 2000;
 	sums.charged = 1999;
-	sums.threads.counter[ACCOUNT_COUNTER_cycles] = 34;
-	sums.threads.counter[ACCOUNT_COUNTER_ref_cycles] = 30;
+	sums.counted.counter[ACCOUNT_COUNTER_cycles] = 35;
+	sums.counted.counter[ACCOUNT_COUNTER_ref_cycles] = 30;
 	tell();
 	assert_int_equal(told.error, 0);
 	assert_int_equal(told.frequency, 500);

@@ -50,6 +50,8 @@ struct accounts *accounts_new(const struct accounts_parts *parts)
 	accounts->texts = (struct texts){parts->redact, parts->path, parts->path_context};
 	accounts->reference = reference_look(parts->clock());
 	r = table_init(&accounts->table);
+	accounts->table.wants = parts->wants;
+	accounts->table.wants_context = parts->wants_context;
 	if (r == 0)
 		r = teller_init(&accounts->teller, parts->top, parts->epoch);
 	if (r == 0)
@@ -194,6 +196,7 @@ static struct accounts_sums sums_since(const struct accounts_sums *now,
 		sums.kind[i] = amount_since(&now->kind[i], &before->kind[i]);
 	sums.unseen = amount_since(&now->unseen, &before->unseen);
 	sums.threads = amount_since(&now->threads, &before->threads);
+	sums.counted = amount_since(&now->counted, &before->counted);
 	times_since(sums.softirqs, before->softirqs, ACCOUNT_SOFTIRQS);
 	times_since(sums.hardirqs, before->hardirqs, ACCOUNT_HARDIRQS);
 	sums.wall = since(now->wall, before->wall);

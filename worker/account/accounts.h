@@ -31,6 +31,9 @@ struct accounts_parts {
 	const struct redact *redact;
 	const char *(*path)(void *context, uint64_t cgroup); /* raw; NULL: not known */
 	void *path_context;
+	/* Returns whether the filter of names wants a process; NULL: it wants all. */
+	bool (*wants)(void *context, const char name[ABI_COMM_BYTES]);
+	void *wants_context;
 };
 
 struct accounts *accounts_new(const struct accounts_parts *parts); /* NULL: no memory */

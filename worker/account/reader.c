@@ -92,12 +92,17 @@ static void meet_stint(struct accounts_reader *reader, struct reader_stint *know
 	known->cgroup->stints++;
 }
 
-static void charge(struct reader_stint *known, const struct amount *now)
+static void charge(struct accounts_reader *reader, struct reader_stint *known,
+		   const struct amount *now)
 {
 	const struct amount growth = amount_raise(&known->amount, now);
 
 	if (!known->process)
 		return;
+	if (known->process->unwanted) {
+		amount_add(&reader->unwanted, &growth);
+		return;
+	}
 	amount_add(&known->process->total, &growth);
 	amount_add(&known->cgroup->total, &growth);
 }
@@ -116,9 +121,9 @@ static void read_thread(struct accounts_reader *reader, uint32_t place)
 	if (account.number != known->number)
 		meet_stint(reader, known, &account);
 	else
-		table_update(known->process, &account);
+		table_update(reader->table, known->process, &account);
 	take_amount(&account, &now);
-	charge(known, &now);
+	charge(reader, known, &now);
 	if (account.ended)
 		forget_stint(known);
 }
@@ -156,7 +161,7 @@ static bool read_running(struct accounts_reader *reader, uint32_t number)
 		now.ns += time - since;
 		reader->until[number] = time;
 	}
-	charge(known, &now);
+	charge(reader, known, &now);
 	return true;
 }
 
@@ -170,7 +175,7 @@ void accounts_reader_turn(struct accounts_reader *reader)
 		struct amount now;
 
 		take_amount(&reader->places[place], &now);
-		charge(&reader->known[place], &now);
+		charge(reader, &reader->known[place], &now);
 	}
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
 		for (int tries = 0; tries < CPU_TRIES; tries++)
@@ -233,19 +238,25 @@ static struct amount sum_threads(const struct accounts_reader *reader)
 	return sum;
 }
 
+static void add_counters(struct amount *to, const struct amount *more)
+{
+	for (size_t i = 0; i < ACCOUNT_COUNTERS; i++)
+		to->counter[i] += more->counter[i];
+}
+
 void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_sums *ret_sums)
 {
 	struct accounts_sums sums = {.counters = UINT32_MAX};
-	struct amount gone = {0};
+	struct amount gone = {0}, threads = sum_threads(reader);
 
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
 		add_cpu(&reader->cpus[i], reader->until[i], &sums, &gone);
 	if (sums.cpus == 0)
 		sums.counters = 0;
 	sums.unseen = amount_since(&gone, &reader->taken_over);
-	sums.threads = sum_threads(reader);
-	amount_add(&sums.threads, &sums.unseen);
-	sums.charged = sums.threads.ns + sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
+	amount_add(&threads, &sums.unseen);
+	sums.threads = amount_since(&threads, &reader->unwanted);
+	sums.charged = threads.ns + sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
 		       sum_times(sums.hardirqs, ACCOUNT_HARDIRQS);
 	for (uint32_t place = 0; place < first_of_threads(reader); place++) {
 		struct amount *kind = &sums.kind[place % ACCOUNT_CPU_KINDS + 1];
@@ -253,5 +264,9 @@ void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_s
 		amount_add(kind, &reader->known[place].amount);
 		sums.charged += reader->known[place].amount.ns;
 	}
+	add_counters(&sums.counted, &threads);
+	for (size_t i = 0; i < ACCOUNT_KINDS; i++)
+		add_counters(&sums.counted, &sums.kind[i]);
+	amount_add(&sums.kind[ACCOUNT_OTHERS], &reader->unwanted);
 	*ret_sums = sums;
 }

@@ -180,7 +180,7 @@ static struct row *find_process(struct table *table, const struct account *accou
 	return row;
 }
 
-void table_update(struct row *row, const struct account *account)
+void table_update(const struct table *table, struct row *row, const struct account *account)
 {
 	if (row->pid != account->pid)
 		return;
@@ -188,6 +188,7 @@ void table_update(struct row *row, const struct account *account)
 	if (account->thread == account->pid || row->name[0] == '\0') {
 		memcpy(row->name, account->name, sizeof(row->name));
 		row->name[sizeof(row->name) - 1] = '\0';
+		row->unwanted = table->wants && !table->wants(table->wants_context, row->name);
 	}
 	row->cgroup = account->cgroup;
 }
@@ -196,7 +197,7 @@ struct row *table_process(struct table *table, const struct account *account)
 {
 	struct row *row = find_process(table, account);
 
-	table_update(row, account);
+	table_update(table, row, account);
 	return row;
 }
 

@@ -26,16 +26,17 @@
 #endif
 
 struct row {
-	struct amount total, mark;	/* mark: the total when the window began */
-	uint64_t start;			/* of the process */
-	uint64_t cgroup;		/* of a process: the last one that it was seen in */
-	uint32_t pid;			/* 0: a cgroup, or several processes */
-	uint64_t key;			/* in struct rows */
-	uint64_t score;			/* of an agent: ns, those of late count more */
-	uint32_t ended;			/* of an agent: tellings since the last stint ended */
-	uint32_t stints;		/* that go on */
-	uint32_t processes;		/* ended ones in this row; 0: the row is one process */
-	bool kernel, shown;		/* shown: of an agent, the row was told last time */
+	struct amount total, mark; /* mark: the total when the window began */
+	uint64_t start;		   /* of the process */
+	uint64_t cgroup;	   /* of a process: the last one that it was seen in */
+	uint32_t pid;		   /* 0: a cgroup, or several processes */
+	uint64_t key;		   /* in struct rows */
+	uint64_t score;		   /* of an agent: ns, those of late count more */
+	uint32_t ended;		   /* of an agent: tellings since the last stint ended */
+	uint32_t stints;	   /* that go on */
+	uint32_t processes;	   /* ended ones in this row; 0: the row is one process */
+	bool unwanted;	    /* the filter of names leaves the process out: the row stays empty */
+	bool kernel, shown; /* shown: of an agent, the row was told last time */
 	char name[ABI_COMM_BYTES];	/* raw, NUL terminated; "": all other names */
 	char group[CONTAINER_ID_BYTES]; /* id of a container, else "" */
 };
@@ -47,6 +48,9 @@ struct rows {
 };
 
 struct table {
+	/* Returns whether the filter of names wants a process; NULL: it wants all. */
+	bool (*wants)(void *context, const char name[ABI_COMM_BYTES]);
+	void *wants_context;
 	struct rows processes, names, cgroups;
 	struct row other_names;	  /* ended processes whose names have no row */
 	struct row other_cgroups; /* without a row of their own */
@@ -69,7 +73,7 @@ struct row *table_process(struct table *table, const struct account *account);
 struct row *table_cgroup(struct table *table, uint64_t id);
 
 /* Takes the name and the cgroup that a process has now. account: of a thread of it. */
-void table_update(struct row *row, const struct account *account);
+void table_update(const struct table *table, struct row *row, const struct account *account);
 
 /* Removes rows of processes that have ended for two tellings and are not shown. */
 void table_forget(struct table *table);

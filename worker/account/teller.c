@@ -278,23 +278,13 @@ static uint64_t error_of(const struct accounts_sums *now, const struct accounts_
 	return (uint64_t)((off < 0 ? -off : off) / wall * (double)RATIO_ONE);
 }
 
-static uint64_t all_counted(const struct accounts_sums *sums, enum account_counter counter)
-{
-	uint64_t sum = sums->threads.counter[counter];
-
-	for (size_t i = 0; i < ACCOUNT_KINDS; i++)
-		sum += sums->kind[i].counter[counter];
-	return sum;
-}
-
 static uint64_t frequency_of(const struct accounts_sums *now, const struct accounts_sums *before,
 			     uint64_t rate)
 {
-	const enum account_counter cycles = ACCOUNT_COUNTER_cycles;
-	const enum account_counter reference = ACCOUNT_COUNTER_ref_cycles;
+	const struct amount counted = amount_since(&now->counted, &before->counted);
 
-	return reference_scale(rate, since(all_counted(now, cycles), all_counted(before, cycles)),
-			       since(all_counted(now, reference), all_counted(before, reference)));
+	return reference_scale(rate, counted.counter[ACCOUNT_COUNTER_cycles],
+			       counted.counter[ACCOUNT_COUNTER_ref_cycles]);
 }
 
 static void fill_sums(const struct teller *teller, const struct accounts_sums *sums, uint64_t rate,
@@ -317,8 +307,7 @@ static void fill_sums(const struct teller *teller, const struct accounts_sums *s
 		.counters = sums->counters,
 	};
 	take_values(&sums->threads, &ret_message->threads);
-	for (unsigned int i = 0; i < ACCOUNT_COUNTERS; i++)
-		ret_message->counter[i] = all_counted(sums, (enum account_counter)i);
+	memcpy(ret_message->counter, sums->counted.counter, sizeof(ret_message->counter));
 	for (unsigned int i = 0; i < ACCOUNT_SOFTIRQS; i++) {
 		ret_message->softirq_ns[i] = sums->softirqs[i].ns;
 		ret_message->softirqs[i] = sums->softirqs[i].count;

@@ -28,11 +28,16 @@ double view_error(const struct view *view)
 	return (wall - charged) / wall;
 }
 
-uint64_t view_frequency(const struct view *view, const struct amount *amount)
+bool view_has_frequency(const struct view *view)
 {
 	const uint32_t both = 1u << ACCOUNT_COUNTER_cycles | 1u << ACCOUNT_COUNTER_ref_cycles;
 
-	if ((view->sums.counters & both) != both)
+	return (view->sums.counters & both) == both;
+}
+
+uint64_t view_frequency(const struct view *view, const struct amount *amount)
+{
+	if (!view_has_frequency(view))
 		return 0;
 	return reference_scale(view->reference_hz, amount->counter[ACCOUNT_COUNTER_cycles],
 			       amount->counter[ACCOUNT_COUNTER_ref_cycles]);

@@ -36,6 +36,8 @@ struct view {
 bool view_split(const struct amount *amount, uint64_t *ret_user, uint64_t *ret_system);
 /* Returns which part of the CPUs' time the sums miss, or count too much. */
 double view_error(const struct view *view);
+/* Returns whether this machine has the counters that tell the frequency. */
+bool view_has_frequency(const struct view *view);
 /* Returns the average frequency while the CPUs ran it, Hz; 0: this machine has no such counters. */
 uint64_t view_frequency(const struct view *view, const struct amount *amount);
 /* Returns the name of a counter, or NULL where this machine does not have it. */

@@ -56,6 +56,20 @@ static void put_counters(const struct view *view, struct output *output, const u
 	}
 }
 
+/* Writes the column of the frequency, where there are its counters. NULL: there is no value. */
+static void put_frequency(const struct view *view, struct output *output,
+			  const struct amount *amount)
+{
+	char text[32] = "";
+
+	if (!view_has_frequency(view))
+		return;
+	if (amount && view_frequency(view, amount) > 0)
+		snprintf(text, sizeof(text), "%" PRIu64, view_frequency(view, amount));
+	output_string(output, ",");
+	output_string(output, text);
+}
+
 static void put_name(const struct view *view, struct output *output, unsigned int counter)
 {
 	if (!view_counter(view, counter))
@@ -72,6 +86,7 @@ static void put_part(const struct view *view, struct output *output, const char 
 	put_seconds(output, ns);
 	output_string(output, ",,,,,,,,,");
 	put_counters(view, output, NULL);
+	put_frequency(view, output, NULL);
 	output_string(output, "\n");
 }
 
@@ -130,6 +145,7 @@ static void put_row(const struct view *view, struct output *output, const struct
 		 figure[FIGURE_minor_faults], figure[FIGURE_major_faults], row->amount.softirqs);
 	output_string(output, text);
 	put_counters(view, output, row->amount.counter);
+	put_frequency(view, output, &row->amount);
 	output_string(output, "\n");
 }
 
@@ -142,6 +158,8 @@ void view_csv(const struct view *view, struct output *output)
 				      "migrations,minor_faults,major_faults,softirqs");
 	for (unsigned int i = 0; i < ACCOUNT_COUNTERS && view->number == 0; i++)
 		put_name(view, output, i);
+	if (view->number == 0 && view_has_frequency(view))
+		output_string(output, ",average_frequency_hertz");
 	if (view->number == 0)
 		output_string(output, "\n");
 	put_parts(view, output);
