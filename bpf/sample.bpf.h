@@ -725,17 +725,6 @@ INLINE int is_too_many(struct scratch *scratch, u64 now)
 	return 0;
 }
 
-/* Compares effective ids, as ps -u and top -u do. */
-INLINE int is_of_wanted_user(struct task_struct *task)
-{
-	u64 uid = BPF_CORE_READ(task, real_cred, euid.val), other = 1;
-
-#pragma unroll
-	for (u32 i = 0; i < FILTER_PLACES; i++)
-		other &= is_nonzero(sample_filter.uid[i] ^ uid);
-	return !other;
-}
-
 /* Returns whether the command line filters the sample. cs: of the interrupted context. */
 INLINE int is_filtered(struct task_struct *task, const struct generation *known, u64 cs)
 {

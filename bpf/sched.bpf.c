@@ -157,6 +157,8 @@ static __attribute__((noinline)) u32 judge(struct task_struct *task, u32 is_curr
 		return ACCOUNT_OTHERS;
 	if (is_current && !wanted_now())
 		return ACCOUNT_OTHERS;
+	if (sample_filter.uid[0] != FILTER_UID_NONE && !is_of_wanted_user(task))
+		return ACCOUNT_OTHERS;
 	if (!deny_kinds || BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return ACCOUNT_THREAD;
 	if ((known && known->denied) || denies_number(number_of(task)) || is_denied_exit(task, pid))

@@ -273,6 +273,9 @@ static void on_message(struct exporter *exporter, struct message *message)
 		keep_draft(exporter, message);
 		break;
 	case MESSAGE_WORK:
+	case MESSAGE_ACCOUNT:
+	case MESSAGE_INTERRUPTS:
+	case MESSAGE_ACCOUNT_SUMS:
 		take_figures(exporter, message);
 		break;
 	case MESSAGE_WINDOW:

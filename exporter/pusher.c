@@ -18,7 +18,7 @@
 #include "ipc/time.h"
 
 #define CONNECT_MS 20000u     /* for a socket and for the handshake, each, as of shipper.h */
-#define BYTES_MAX  (1u << 20) /* of a request */
+#define BYTES_MAX  (2u << 20) /* of a request: 100 rows of each kind, with long paths */
 
 #define HTTP_NOT_FOUND	   404
 #define GRPC_UNIMPLEMENTED 12

@@ -52,6 +52,9 @@ bool self_wants(const struct message *message)
 	case MESSAGE_CPU_TIME:
 	case MESSAGE_STATUS:
 	case MESSAGE_WORK:
+	case MESSAGE_ACCOUNT:
+	case MESSAGE_INTERRUPTS:
+	case MESSAGE_ACCOUNT_SUMS:
 		return true;
 	default:
 		return false;
@@ -73,6 +76,14 @@ static int take(struct self *self, struct message *message)
 		return 0;
 	case MESSAGE_WORK:
 		figures_take_work(&self->figures, &message->WORK);
+		return 0;
+	case MESSAGE_ACCOUNT:
+		return shares_take(&self->figures.shares, &message->ACCOUNT);
+	case MESSAGE_INTERRUPTS:
+		shares_take_interrupts(&self->figures.shares, &message->INTERRUPTS);
+		return 0;
+	case MESSAGE_ACCOUNT_SUMS:
+		shares_take_sums(&self->figures.shares, &message->ACCOUNT_SUMS);
 		return 0;
 	default:
 		return -EPROTO;

@@ -13,7 +13,7 @@
 #include "exporter/metrics/query.h"
 #include "ipc/time.h"
 
-#define ANSWER_BYTES_MAX 131072u
+#define ANSWER_BYTES_MAX (2u << 20) /* 100 rows of each kind, with long paths */
 #define HEAD_BYTES	 256
 #define REST_MS		 1000 /* after a failure to accept, for which there is no descriptor */
 

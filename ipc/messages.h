@@ -85,10 +85,11 @@ struct message_ready {
 #define OPTIONS_STAT_JSON     65536u  /* each table is an object of JSON */
 #define OPTIONS_STAT_CSV      131072u /* rows have their values between commas */
 #define OPTIONS_BY_CGROUP     262144u /* OPTIONS_STAT: rows are cgroups */
-#define OPTIONS_COUNTERS      524288u /* OPTIONS_STAT: counters of perf events as well */
+#define OPTIONS_COUNTERS      524288u /* of accounts: counters of perf events as well */
+#define OPTIONS_ACCOUNTS      1048576u /* OPTIONS_METRICS: accounts beside the profile */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  1048575u /* all of them */
+#define OPTIONS_FLAGS	  2097151u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	   /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
@@ -120,6 +121,7 @@ struct message_sampling {
 	uint32_t frequency; /* samples a second and CPU; with a period: the most of them */
 };
 
+#define ACCOUNTS_TOP_MAX   100u
 #define OPTIONS_COMM_BYTES 64
 #define CONFIG_HOST_BYTES  72 /* __NEW_UTS_LEN of Linux is 64; and a multiple of 8 */
 struct message_config {
@@ -132,9 +134,9 @@ struct message_config {
 	uint32_t flags;		 /* OPTIONS_* */
 	uint32_t format;	 /* enum profile_format */
 	uint32_t every;		 /* seconds between the profiles of a stream; 0: one, at the end */
+	uint32_t top;		 /* OPTIONS_ACCOUNTS: as in message_options */
+	int32_t no_energy;	 /* 0, or why no ZONE comes: a negative errno */
 	uint8_t names[NAMES_KINDS]; /* enum names_mode */
-	int32_t no_energy;	    /* 0, or why no ZONE comes: a negative errno */
-	uint32_t pad;
 	/* OPTIONS_COMM: extended regular expression, NUL padded */
 	char comm[OPTIONS_COMM_BYTES];
 	char host[CONFIG_HOST_BYTES]; /* name of this machine, NUL padded; "": not to be told */
@@ -265,6 +267,57 @@ struct message_work {
 	uint64_t limit[SUMMARY_LIMITS];	  /* as in message_summary */
 	uint64_t requests[WORK_REQUESTS]; /* to the broker */
 	uint64_t refusals[REFUSALS];	  /* answers of the broker */
+};
+
+enum account_row {
+	ACCOUNT_PROCESS,
+	ACCOUNT_CGROUP,
+	ACCOUNT_CONTAINER,
+	ACCOUNT_ROWS
+};
+
+/* bpf/abi.h has the same numbers: ACCOUNT_COUNTERS, ACCOUNT_SOFTIRQS, ACCOUNT_HARDIRQS. */
+#define ACCOUNTS_COUNTERS 6
+#define ACCOUNTS_SOFTIRQS 10
+#define ACCOUNTS_HARDIRQS 64
+
+struct account_values {
+#define A(name, help) uint64_t name;
+#include "ipc/account.def"
+#undef A
+	uint64_t counter[ACCOUNTS_COUNTERS]; /* in the order of bpf/account_counters.def */
+};
+
+/*
+ * The amounts that a row has used since the accounts began. A row without a pid, a path or an id is
+ * of all that had no row of their own when they used it.
+ */
+#define ACCOUNT_NAME_BYTES  32
+#define ACCOUNT_GROUP_BYTES 400
+struct message_account {
+	uint64_t id;	/* start of a process, or id of a cgroup: another one counts from 0 on */
+	uint64_t epoch; /* of the worker, as in message_config */
+	uint32_t kind;	/* enum account_row */
+	uint32_t pid;	/* of a process, else 0 */
+	struct account_values values;
+	char name[ACCOUNT_NAME_BYTES];	 /* of a process, NUL padded */
+	char group[ACCOUNT_GROUP_BYTES]; /* path of a cgroup, else id of a container, NUL padded */
+};
+
+/* Time of interrupts of devices, ns by number; the last place is for all others. */
+struct message_interrupts {
+	uint64_t ns[ACCOUNTS_HARDIRQS];
+};
+
+/* Sums over all CPUs since the accounts began. */
+struct message_account_sums {
+#define S(kind, name, help) uint64_t name;
+#include "ipc/account_sums.def"
+#undef S
+	uint64_t counters;		     /* bit of each counter that all CPUs have */
+	struct account_values threads;	     /* of all processes */
+	uint64_t counter[ACCOUNTS_COUNTERS]; /* of all CPUs, idle ones included */
+	uint64_t softirq_ns[ACCOUNTS_SOFTIRQS], softirqs[ACCOUNTS_SOFTIRQS];
 };
 
 enum counts_descriptor {
@@ -483,6 +536,8 @@ struct message_options {
 	uint32_t command; /* index of the command in argv, behind `--`; 0: none */
 	struct message_text cgroup, output, audit, policy, debug_dirs, comm;
 	uint32_t every; /* seconds between the profiles of a stream; 0: one, at the end */
+	uint32_t top; /* rows of each kind of the accounts, 1 to ACCOUNTS_TOP_MAX; 0: no accounts */
+	uint32_t fill;	/* 0 */
 	uint32_t spool; /* KiB of windows that wait on disk for a server; 0: none do */
 	uint32_t pid_count, excluded_count; /* together at most OPTIONS_PIDS_MAX */
 	uint32_t pids[OPTIONS_PIDS_MAX];    /* to sample */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF object of accounts (bpf/sched.bpf.c), which `keyhole stat` has beside the sampler's. */
+/*
+ * The BPF object of accounts (bpf/sched.bpf.c), beside the sampler's: for `keyhole stat`, and for
+ * an agent with OPTIONS_ACCOUNTS.
+ */
 #ifndef KEYHOLE_LOADER_ACCOUNTS_H
 #define KEYHOLE_LOADER_ACCOUNTS_H
 

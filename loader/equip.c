@@ -131,6 +131,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 		.format = options->given.format,
 		.every = options->given.every,
 		.no_energy = rec->zones.error,
+		.top = options->given.top,
 	};
 
 	memcpy(config.names, rec->rules.said.names, sizeof(config.names));

@@ -24,6 +24,8 @@ static const struct {
 #undef E
 };
 
+#define EVENTS_CLOCK 1 /* the row of the clock that every machine has */
+
 static int open_on(struct perf_event_attr *attr, uint32_t cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -125,7 +127,7 @@ static int open_chosen(struct message_sampling *sampling, struct events *events)
 	r = open_sampling(sampling, 0, events);
 	if (r == 0)
 		return 0;
-	return open_sampling(sampling, 1, events);
+	return open_sampling(sampling, EVENTS_CLOCK, events);
 }
 
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program, uint32_t watermark,
@@ -144,6 +146,19 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program, u
 	if (r)
 		return r;
 	/* libbpf's attach would enable the event. */
+	return control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+}
+
+int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
+{
+	struct message_sampling sampling = {.frequency = frequency};
+	int r;
+
+	memset(ret_events, 0xff, sizeof(*ret_events));
+	ret_events->cpus = cpus;
+	r = open_sampling(&sampling, EVENTS_CLOCK, ret_events);
+	if (r)
+		return r;
 	return control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 

@@ -39,6 +39,9 @@ struct events {
 int events_open(uint32_t cpus, struct message_sampling *sampling, int program, uint32_t watermark,
 		struct events *ret_events);
 
+/* Opens the clock's event alone, at a frequency, disabled and with the program. 0 or an errno. */
+int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events);
+
 /* Enables all sampling events. Returns 0 or a negative errno. */
 int events_enable(const struct events *events);
 void events_disable(const struct events *events);

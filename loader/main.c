@@ -78,6 +78,7 @@ static int run(struct options *options, uint64_t begun)
 	if (r != EXIT_DONE) {
 		/* sampling stops before anything that may have to wait */
 		events_disable(&rec->events);
+		events_disable(&rec->ticks);
 		monitor_explain(&rec->monitor);
 		replace_flush(rec);
 	}

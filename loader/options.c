@@ -63,6 +63,8 @@ static bool is_possible(const struct message_options *given, uint32_t argc)
 		return false;
 	if (given->flags & ~OPTIONS_FLAGS || given->every > OPTIONS_EVERY_MAX)
 		return false;
+	if (given->top > ACCOUNTS_TOP_MAX)
+		return false;
 	if (!memchr(given->name, '\0', OPTIONS_NAME_BYTES))
 		return false;
 	if (!has_possible_chance(&given->chance))

@@ -375,13 +375,14 @@ static int prepare(struct programs *programs, const struct options *options,
 	return 0;
 }
 
-/* Accounts take no sample: the event charges the threads that run. */
+/* Accounts alone take no sample: the event charges the threads that run. */
 static int load_accounts(struct programs *programs, const struct options *options)
 {
 	const bool counters = options->given.flags & OPTIONS_COUNTERS;
 	int r = accounts_load(&programs->accounts, programs->skeleton, counters);
 
-	programs->sampler = programs->accounts.tick;
+	if (options->given.flags & OPTIONS_STAT)
+		programs->sampler = programs->accounts.tick;
 	programs->map_bytes += programs->accounts.map_bytes;
 	return r;
 }
@@ -417,7 +418,7 @@ int programs_load(struct programs *programs, const struct options *options,
 		return r;
 	/* Attaches no sampler, whose attachment would enable its event. */
 	r = walk_loop_bpf__attach(programs->skeleton);
-	if (r == 0 && options->given.flags & OPTIONS_STAT)
+	if (r == 0 && options->given.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS))
 		r = load_accounts(programs, options);
 	if (r)
 		return r;

@@ -24,7 +24,7 @@ struct programs {
 	int segments[PROGRAMS_SEGMENTS];
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
 	int segment_map, process_map, grant_map, sampler; /* borrowed */
-	struct accounts accounts; /* with OPTIONS_STAT: its program takes the sampler's place */
+	struct accounts accounts; /* with OPTIONS_STAT, its program takes the sampler's place */
 	/* For keyhole-output, by enum counts_descriptor; those of maps are borrowed. */
 	int counts[COUNTS_DESCRIPTORS];
 	uint64_t map_bytes; /* kernel memory of the maps, as the kernel tells, without segments */

@@ -35,6 +35,7 @@ struct recording {
 	struct programs programs;
 	struct zones zones; /* `keyhole stat` */
 	struct events events;
+	struct events ticks; /* OPTIONS_ACCOUNTS: of the accounts' program; else without entries */
 	struct cpus cpus;
 	struct chance chance;
 	bool outgrown; /* an agent ended for a CPU that is not sampled */

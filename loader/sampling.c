@@ -152,7 +152,9 @@ enum exit_status sampling_run(struct recording *rec)
 	rec->started = time_now();
 	take_chance(rec);
 	accounts_begin(&rec->programs.accounts);
-	r = events_enable(&rec->events);
+	r = events_enable(&rec->ticks);
+	if (r == 0)
+		r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
 	announce(rec);
@@ -270,6 +272,7 @@ enum exit_status sampling_finish(struct recording *rec)
 	if (status == EXIT_DONE)
 		drain(rec);
 	events_disable(&rec->events);
+	events_disable(&rec->ticks);
 	if (status != EXIT_DONE)
 		return status;
 	if (recording_is_unread(rec))

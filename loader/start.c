@@ -22,6 +22,7 @@
 #include "loader/recording.h"
 
 #define SPILL_FOLDER "/var/tmp"
+#define ACCOUNTS_HZ  1u /* so often an agent charges a thread that never leaves its CPU */
 
 /* ---- rights, rules, targets ---------------------------------------------------------------- */
 
@@ -300,6 +301,9 @@ static enum exit_status open_events(struct recording *rec)
 		log_error("events: %s: no PMU on this machine; use -e cpu-clock", events->name);
 		return EXIT_USAGE;
 	}
+	if (r == 0 && rec->options->given.flags & OPTIONS_ACCOUNTS)
+		r = events_open_clock(rec->programs.cpus, ACCOUNTS_HZ, rec->programs.accounts.tick,
+				      &rec->ticks);
 	if (r)
 		return failed("events", "perf_event_open", r);
 	return EXIT_DONE;

@@ -22,6 +22,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "policy/policy.h"
+#include "worker/account/teller.h"
 #include "worker/delivery.h"
 #include "worker/files.h"
 #include "worker/process/budget.h"
@@ -364,6 +365,24 @@ static uint64_t wait_for_events(struct worker *worker, uint64_t wait)
 	return at_most(wait, lanes_wait(worker->lanes));
 }
 
+static int send_to_exporter(void *context, enum message_type type, const void *payload,
+			    uint32_t size)
+{
+	struct worker *worker = context;
+
+	return channel_send(&worker->delivery.exporter, type, payload, size, -1);
+}
+
+/* An exporter that is gone has a successor, which gets more. */
+static void tell_accounts(struct worker *worker)
+{
+	const struct teller_channel channel = {send_to_exporter, worker};
+	int r = session_tell_accounts(worker->session, &channel);
+
+	if (r == -ENOMEM)
+		log_warning("accounts: %s", strerror(-r));
+}
+
 static void on_turn(int fd, short what, void *argument)
 {
 	struct worker *worker = argument;
@@ -372,6 +391,7 @@ static void on_turn(int fd, short what, void *argument)
 	(void)fd;
 	(void)what;
 	lanes_turn(worker->lanes);
+	tell_accounts(worker);
 	worker->last_turn = time_now();
 	progress(worker, worker->last_turn);
 	schedule(worker->timer, wait_for_events(worker, wait));

@@ -240,7 +240,8 @@ int regions_complete(const struct regions *regions)
 
 	if (!complete)
 		return -ENODATA;
-	if (regions->config.flags & OPTIONS_STAT && (!regions->accounts || !regions->account_cpus))
+	if (regions->config.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS) &&
+	    (!regions->accounts || !regions->account_cpus))
 		return -ENODATA;
 	return 0;
 }

@@ -18,8 +18,8 @@ struct regions {
 	struct message_config config;
 	size_t page;
 	void *rings, *tails, *processes, *event_consumer, *event_producer;
-	void *accounts, *account_cpus; /* OPTIONS_STAT */
-	struct energy energy;	       /* the same */
+	void *accounts, *account_cpus; /* OPTIONS_STAT or OPTIONS_ACCOUNTS */
+	struct energy energy;	       /* OPTIONS_STAT */
 	void **segments;	       /* in order; the session takes them */
 	uint32_t segment_count;
 	struct sideband *sidebands;

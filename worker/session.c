@@ -65,7 +65,7 @@ struct session {
 	struct functions *functions;
 	struct made_names *made;
 	struct contexts *contexts; /* NULL: the format has no resources */
-	struct accounts *accounts; /* NULL: a profile is wanted */
+	struct accounts *accounts; /* OPTIONS_STAT or OPTIONS_ACCOUNTS; else NULL */
 	struct redact redact;
 	uint64_t turn;	    /* counts turns */
 	uint64_t last_turn; /* CLOCK_MONOTONIC, ns; 0: none yet */
@@ -131,7 +131,7 @@ static bool read_streams(struct session *session, uint64_t now)
 		busy = stream_events(session->stream) != events;
 	if (busy)
 		session->busy = true;
-	if (session->accounts) {
+	if (session->parts.config.flags & OPTIONS_STAT) {
 		stream_drop(session->stream);
 		return false;
 	}
@@ -264,14 +264,22 @@ static const char *path_of_cgroup(void *context, uint64_t id)
 	return cgroups_find(context, id);
 }
 
+static bool wants_name(void *context, const char name[ABI_COMM_BYTES])
+{
+	return comm_filter_matches(context, name);
+}
+
 static int init_accounts(struct session *session)
 {
 	const struct session_parts *parts = &session->parts;
-	const struct accounts_parts accounts = {
+	struct accounts_parts accounts = {
 		.places = parts->accounts,
 		.cpus = parts->account_cpus,
 		.cpu_count = parts->config.cpus,
 		.flags = parts->config.flags,
+		.top = parts->config.top,
+		.epoch = parts->config.epoch,
+		.tick = ACCOUNTS_TICK,
 		.clock = parts->clock,
 		.realtime_offset = product_realtime_offset(),
 		.redact = &session->redact,
@@ -280,8 +288,14 @@ static int init_accounts(struct session *session)
 		.energy = parts->energy,
 	};
 
-	if (!(parts->config.flags & OPTIONS_STAT))
+	if (!(parts->config.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS)))
 		return 0;
+	if (session->comm) {
+		accounts.wants = wants_name;
+		accounts.wants_context = session->comm;
+	}
+	if (parts->config.flags & OPTIONS_ACCOUNTS)
+		accounts.tick = ACCOUNTS_AGENT_TICK;
 	session->accounts = accounts_new(&accounts);
 	if (!session->accounts)
 		return -ENOMEM;
@@ -305,7 +319,8 @@ static void init_product(struct session *session)
 	resources->debug_files = parts->debug_files;
 	resources->clock = parts->clock;
 	product_init(&session->product, &parts->config, resources);
-	session->product.accounts = session->accounts;
+	if (parts->config.flags & OPTIONS_STAT)
+		session->product.accounts = session->accounts;
 	session->product.kernel = parts->kernel;
 	words_read(parts->resource, &session->product.words);
 	session->product.draft = parts->draft;
@@ -507,6 +522,13 @@ uint64_t session_turn(struct session *session)
 	if (soon)
 		return at_most(session->interval, SESSION_SOON);
 	return session->interval;
+}
+
+int session_tell_accounts(struct session *session, const struct teller_channel *channel)
+{
+	if (!(session->parts.config.flags & OPTIONS_ACCOUNTS))
+		return 0;
+	return accounts_tell(session->accounts, channel);
 }
 
 bool session_is_busy(const struct session *session)

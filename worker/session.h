@@ -31,6 +31,7 @@ struct segment;
 struct session;
 struct sideband;
 struct target;
+struct teller_channel;
 struct tracker;
 
 #define SESSION_TICK (1000ull * 1000 * 1000) /* ns: the longest time between turns */
@@ -65,7 +66,7 @@ struct session_parts {
 	struct parser *parser;
 	const struct kernel_symbols *symbols; /* NULL: none */
 	struct debug_peer *debug_files;	      /* NULL: none */
-	const struct account *accounts;	      /* OPTIONS_STAT: as in accounts.h; else NULL */
+	const struct account *accounts;	      /* as in accounts.h, or NULL */
 	const struct account_cpu *account_cpus;
 	struct energy *energy;	 /* borrowed; OPTIONS_STAT */
 	const char *kernel;	 /* tells its build from others; NULL: not known */
@@ -88,6 +89,8 @@ int session_attach_segment(struct session *session, struct segment *memory);
 /* Reads all streams and applies them. Returns the time in ns after which to do so again. */
 uint64_t session_turn(struct session *session);
 
+/* Tells the exporter the accounts when it is time, with OPTIONS_ACCOUNTS. 0 or a negative errno. */
+int session_tell_accounts(struct session *session, const struct teller_channel *channel);
 /*
  * Returns whether events have come since the turn before the last one. Where events come, more of
  * them do: the caller looks again soon instead of waiting to be woken.

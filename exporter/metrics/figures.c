@@ -27,6 +27,7 @@ static uint64_t now_since_1970(void)
 void figures_init(struct figures *ret_figures)
 {
 	memset(ret_figures, 0, sizeof(*ret_figures));
+	shares_init(&ret_figures->shares);
 	ret_figures->own.one = 1;
 	ret_figures->cpu_time = -1;
 	ret_figures->agent_begun = ret_figures->exporter_begun = now_since_1970();
@@ -37,6 +38,7 @@ void figures_release(struct figures *figures)
 	if (figures->rows)
 		munmap((void *)(uintptr_t)figures->rows, figures->cpus * sizeof(*figures->rows));
 	figures->rows = NULL;
+	shares_release(&figures->shares);
 	close_fd(&figures->cpu_time);
 }
 

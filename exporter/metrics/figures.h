@@ -12,6 +12,7 @@
 
 #include "bpf/abi.h"
 #include "exporter/delivery/counts.h"
+#include "exporter/metrics/shares.h"
 #include "ipc/messages.h"
 
 /* The exporter's own numbers. */
@@ -30,6 +31,7 @@ struct figures {
 	struct message_work work;
 	struct delivery_counts delivery;
 	struct figures_own own;
+	struct shares shares;		      /* of the accounts */
 	uint64_t agent_begun, exporter_begun; /* ns since 1970 */
 	char host[CONFIG_HOST_BYTES];	      /* ends with a NUL; "": not to be told */
 	bool has_server, has_push;

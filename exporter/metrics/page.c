@@ -1,84 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporter/metrics/page.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "exporter/metrics/figures.h"
+#include "exporter/metrics/lines.h"
 #include "exporter/metrics/series.h"
-#include "ipc/time.h"
-
-#define LINE_BYTES 512
-
-static const char *const unit_names[] = {
-	[UNIT_BYTES] = "bytes",
-	[UNIT_SECONDS] = "seconds",
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct buffer *buffer, const char *format,
-						      ...)
-{
-	char line[LINE_BYTES];
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	if (length > 0 && (size_t)length < sizeof(line))
-		buffer_put(buffer, line, (size_t)length);
-}
-
-/* Returns the end of the name in each line with a value. */
-static const char *suffix_of(const struct metric *metric)
-{
-	static const char *const suffixes[] = {
-		[METRIC_COUNTER] = "_total", [METRIC_GAUGE] = "", [METRIC_INFO] = "_info"};
-
-	return suffixes[metric->kind];
-}
-
-/* OpenMetrics names the family, and Prometheus the lines with values. */
-static void write_head(const struct metric *metric, enum page_form form, struct buffer *buffer)
-{
-	static const char *const types[][3] = {
-		[PAGE_PROMETHEUS] = {"counter", "gauge", "gauge"},
-		[PAGE_OPENMETRICS] = {"counter", "gauge", "info"},
-	};
-	const char *suffix = "";
-
-	if (form == PAGE_PROMETHEUS)
-		suffix = suffix_of(metric);
-	put(buffer, "# HELP keyhole_%s%s %s\n", metric->name, suffix, metric->help);
-	put(buffer, "# TYPE keyhole_%s%s %s\n", metric->name, suffix, types[form][metric->kind]);
-	if (form == PAGE_OPENMETRICS && metric->unit != UNIT_NONE)
-		put(buffer, "# UNIT keyhole_%s %s\n", metric->name, unit_names[metric->unit]);
-}
+#include "exporter/metrics/share_page.h"
 
 static void write_labels(const struct series *series, struct buffer *buffer)
 {
 	if (!series->key[0])
 		return;
-	put(buffer, "{%s=\"%s\"", series->key[0], series->value[0]);
+	lines_put_label("{", series->key[0], series->value[0], buffer);
 	if (series->key[1])
-		put(buffer, ",%s=\"%s\"", series->key[1], series->value[1]);
-	put(buffer, "}");
+		lines_put_label(",", series->key[1], series->value[1], buffer);
+	lines_put(buffer, "}");
+}
+
+static struct lines_metric lines_of(const struct metric *metric)
+{
+	return (struct lines_metric){
+		.group = "",
+		.name = metric->name,
+		.help = metric->help,
+		.kind = metric->kind,
+		.unit = metric->unit,
+	};
 }
 
 static void write_value(const struct series *series, const struct figures *figures,
 			struct buffer *buffer)
 {
-	const struct metric *metric = &series_metrics[series->metric];
-	const uint64_t number = series_number(series, figures);
+	const struct lines_metric metric = lines_of(&series_metrics[series->metric]);
 
-	put(buffer, "keyhole_%s%s", metric->name, suffix_of(metric));
+	lines_put_name(&metric, buffer);
 	write_labels(series, buffer);
-	if (metric->unit == UNIT_SECONDS)
-		put(buffer, " %" PRIu64 ".%09" PRIu64 "\n", (uint64_t)(number / NS_PER_SECOND),
-		    (uint64_t)(number % NS_PER_SECOND));
-	else
-		put(buffer, " %" PRIu64 "\n", number);
+	lines_put_value(metric.unit, series_number(series, figures), buffer);
+}
+
+static void write_head(const struct metric *metric, enum page_form form, struct buffer *buffer)
+{
+	const struct lines_metric lines = lines_of(metric);
+
+	lines_put_head(&lines, form, buffer);
 }
 
 const char *page_type(enum page_form form)
@@ -106,6 +69,7 @@ void page_write(const struct figures *figures, enum page_form form, struct buffe
 		head = metric;
 		write_value(series, figures, buffer);
 	}
+	share_page_write(&figures->shares, form, buffer);
 	if (form == PAGE_OPENMETRICS)
-		put(buffer, "# EOF\n");
+		lines_put(buffer, "# EOF\n");
 }

@@ -61,6 +61,10 @@ bool series_is_told(const struct series *series, const struct figures *figures)
 		return figures->has_push;
 	case WHERE_EXPECTED:
 		return figures->cpu_time >= 0;
+	case WHERE_ACCOUNTS:
+		return figures->shares.set > 0;
+	case WHERE_SEEN:
+		return figures->shares.set > 0 && series_number(series, figures) > 0;
 	default:
 		return true;
 	}

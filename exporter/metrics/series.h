@@ -18,7 +18,9 @@ enum metric_kind {
 enum metric_unit {
 	UNIT_NONE,
 	UNIT_BYTES,
-	UNIT_SECONDS
+	UNIT_SECONDS,
+	UNIT_RATIO,
+	UNIT_HERTZ
 };
 
 enum metric_since {
@@ -30,7 +32,9 @@ enum metric_where {
 	WHERE_ALWAYS,
 	WHERE_SERVER,
 	WHERE_PUSH,
-	WHERE_EXPECTED
+	WHERE_EXPECTED,
+	WHERE_ACCOUNTS,
+	WHERE_SEEN
 };
 
 struct metric {
@@ -55,7 +59,7 @@ extern const size_t series_metrics_count;
 extern const struct series series_rows[]; /* those of a metric follow each other */
 extern const size_t series_count;
 
-/* Returns the number; that of UNIT_SECONDS is in ns. */
+/* Returns the number; that of UNIT_SECONDS is in ns, that of UNIT_RATIO in billionths. */
 uint64_t series_number(const struct series *series, const struct figures *figures);
 /* Returns whether the metric is told: whether there is what it is about. */
 bool series_is_told(const struct series *series, const struct figures *figures);

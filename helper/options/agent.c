@@ -152,6 +152,16 @@ static void fill_in(struct message_options *options, const struct destination *d
 		snprintf(options->name, sizeof(options->name), "the server");
 }
 
+/* Returns why the accounts cannot be told, or NULL. */
+static const char *finish_accounts(const struct message_options *options)
+{
+	if (options->flags & OPTIONS_ACCOUNTS && !(options->flags & OPTIONS_METRICS))
+		return "they are numbers of --metrics or --otlp-metrics; give one of these too";
+	if (options->flags & OPTIONS_COUNTERS && !(options->flags & OPTIONS_ACCOUNTS))
+		return "--counters are counters of --accounts; give this one too";
+	return NULL;
+}
+
 static int finish_destination(struct destination *destination)
 {
 	const char *name = "endpoint", *reason = NULL;
@@ -199,6 +209,8 @@ int agent_read(int argc, char **argv, FILE *out, struct channel *loader,
 		return r;
 	fill_in(ret_options, &destination);
 	if (record_finish(&line, argc))
+		return EXIT_USAGE;
+	if (option_refuse(argv[0], "accounts", finish_accounts(ret_options)))
 		return EXIT_USAGE;
 	if (finish_destination(&destination))
 		return EXIT_USAGE;

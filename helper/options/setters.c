@@ -192,6 +192,17 @@ static const char *set_every(void *target, const char *argument, size_t value)
 	return NULL;
 }
 
+static const char *set_top(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+
+	(void)value;
+	if (!decimal_read32(argument, 1, ACCOUNTS_TOP_MAX, &line->options->top))
+		return "not a number of rows, 1 to 100";
+	line->options->flags |= OPTIONS_ACCOUNTS;
+	return NULL;
+}
+
 /* At 100 percent, nothing is left to chance. */
 static const char *set_threshold(void *target, const char *argument, size_t value)
 {

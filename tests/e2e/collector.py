@@ -83,9 +83,9 @@ def is_metrics(exchange):
 
 
 def write_metrics(folder, messages):
-    with open(os.path.join(folder, "metrics"), "w", encoding="ascii") as file:
+    with open(os.path.join(folder, "metrics"), "w", encoding="utf-8") as file:
         file.writelines(f"{name} {value}\n" for name, value in numbers.check_sequence(messages).items())
-    with open(os.path.join(folder, "resource"), "w", encoding="ascii") as file:
+    with open(os.path.join(folder, "resource"), "w", encoding="utf-8") as file:
         for message in messages[-1:]:
             file.writelines(f"{key}={value}\n" for key, value in numbers.read(message)[0].items())
 

@@ -11,7 +11,8 @@ import time
 
 TYPES = {"text": "text/plain; version=0.0.4; charset=utf-8",
          "openmetrics": "application/openmetrics-text; version=1.0.0; charset=utf-8"}
-LINE = re.compile(r'([a-z_]+)((?:\{[a-z]+="[^"\\\n]*"(?:,[a-z]+="[^"\\\n]*")*\})?) ([0-9]+(?:\.[0-9]+)?)')
+LABEL = r'[a-z_]+="(?:[^"\\\n]|\\["\\n])*"'
+LINE = re.compile(r'([a-z_]+)((?:\{' + LABEL + r'(?:,' + LABEL + r')*\})?) ([0-9]+(?:\.[0-9]+)?)')
 
 
 class Unix(http.client.HTTPConnection):
@@ -35,7 +36,7 @@ def fetch(address, form="text"):
     answer = connection.getresponse()
     assert answer.status == 200, answer.status
     assert answer.getheader("Content-Type") == TYPES[form], answer.getheader("Content-Type")
-    return answer.read().decode("ascii")
+    return answer.read().decode("utf-8")
 
 
 def parse(text, form):

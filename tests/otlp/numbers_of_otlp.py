@@ -8,14 +8,24 @@ from payload import every, one
 
 CUMULATIVE = 2
 
+# names of OpenTelemetry's semantic conventions
+CONVENTIONS = {"process.cpu.time": "s", "process.context_switches": "{context_switch}",
+               "process.paging.faults": "{fault}", "container.cpu.time": "s", "system.cpu.time": "s",
+               "system.paging.faults": "{fault}"}
+
 
 def text(message, field):
     return one(message, field).decode()
 
 
+def any_value(message):
+    """A text, or an integer as text."""
+    return text(message, 1) if every(message, 1) else str(one(message, 3))
+
+
 def pairs(message, field):
     """Attributes, whose keys may not come twice."""
-    found = {text(pair, 1): text(one(pair, 2), 1) for pair in every(message, field)}
+    found = {text(pair, 1): any_value(one(pair, 2)) for pair in every(message, field)}
     assert len(found) == len(every(message, field)), found
     return found
 
@@ -34,10 +44,20 @@ def read_point(point, is_sum):
     return f"{{{labels}}}" if labels else "", (value, start[0] if start else None, now)
 
 
+def check_unit(name, unit):
+    if name in CONVENTIONS:
+        assert unit == CONVENTIONS[name], (name, unit)
+    elif name.startswith(("keyhole.process.", "keyhole.cgroup.", "keyhole.container.")):
+        assert unit == ("s" if name.endswith("time") else "{" + unit.strip("{}") + "}"), (name, unit)
+    else:
+        assert name.startswith("keyhole."), name
+        assert unit == {"bytes": "By", "seconds": "s", "hertz": "Hz"}.get(name.split("_")[-1], "1"), (name, unit)
+
+
 def read_metric(metric):
     name, unit = text(metric, 1), text(metric, 3)
-    assert name.startswith("keyhole.") and text(metric, 2), name
-    assert unit == ("By" if name.endswith("_bytes") else "s" if name.endswith("_seconds") else "1"), name
+    assert text(metric, 2), name
+    check_unit(name, unit)
     sums, gauges = every(metric, 7), every(metric, 5)
     assert len(sums) + len(gauges) == 1, name
     for data in sums:
@@ -47,21 +67,29 @@ def read_metric(metric):
     return {name + labels: (bool(sums), *point) for labels, point in found}
 
 
+def around_of(attributes):
+    """The resource of a process, a cgroup or a container, as it comes before the names of its values."""
+    return ",".join(f"{key}={value}" for key, value in attributes.items() if key != "host.name") + " "
+
+
 def read(message):
-    """Returns the resource's attributes, and {name with labels: (is a sum, value, start, time)}."""
+    """Returns the first resource's attributes, and {name with labels: (is a sum, value, start, time)}. Names
+    of other resources have these before them."""
     known = subprocess.run(["protoc", "--decode=otlp_metrics.MetricsData", "proto/metrics.proto"],
                            input=message, capture_output=True, check=False)
     assert known.returncode == 0, known.stderr
     assert not any(line.strip()[:1].isdigit() for line in known.stdout.decode().split("\n")), known.stdout
-    resource, = every(message, 1)
-    scope, = every(resource, 2)
-    assert text(one(scope, 1), 1) == "keyhole"
-    values = {}
-    for metric in every(scope, 2):
-        for name, value in read_metric(metric).items():
-            assert name not in values, f"{name} twice"
-            values[name] = value
-    return pairs(one(resource, 1), 1), values
+    values, resources = {}, []
+    for resource in every(message, 1):
+        scope, = every(resource, 2)
+        assert text(one(scope, 1), 1) == "keyhole"
+        resources.append(pairs(one(resource, 1), 1))
+        around = around_of(resources[-1]) if len(resources) > 1 else ""
+        for metric in every(scope, 2):
+            for name, value in read_metric(metric).items():
+                assert around + name not in values, f"{around}{name} twice"
+                values[around + name] = value
+    return resources[0], values
 
 
 def check_sequence(messages):

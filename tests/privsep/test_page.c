@@ -18,12 +18,13 @@
 #include "tests/privsep/child.h"
 #include "tests/privsep/privsep.h"
 
-#define PAGE_BYTES 65536
+#define PAGE_BYTES (2 << 20)
 #define WAIT_MS	   5000
 #define LATE_MS	   20000 /* the exporter gives a client 5 s */
 #define CLIENTS	   4	 /* at once */
 #define HUGE_BYTES (4 << 20)
 #define FLOOD	   200
+#define ROWS_SENT  20000
 #define ASK	   "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
 static struct child child;
@@ -164,6 +165,57 @@ static void test_page__takes_status_later(void **state)
 	assert_page_has("\nkeyhole_table_segments 9\n");
 }
 
+static void send_row(uint32_t kind, uint32_t pid, uint64_t id, uint64_t ns)
+{
+	struct message_account row = {.kind = kind, .pid = pid, .id = id, .values.ns = ns};
+
+	snprintf(row.name, sizeof(row.name), "a\"b\n");
+	assert_int_equal(channel_send(&child.worker, MESSAGE_ACCOUNT, &row, sizeof(row), -1), 0);
+}
+
+static void end_set(uint64_t wall)
+{
+	const struct message_account_sums sums = {.wall = wall};
+	const struct message_interrupts interrupts = {.ns = {[5] = wall}};
+
+	assert_int_equal(channel_send(&child.worker, MESSAGE_INTERRUPTS, &interrupts,
+				      sizeof(interrupts), -1),
+			 0);
+	assert_int_equal(channel_send(&child.worker, MESSAGE_ACCOUNT_SUMS, &sums, sizeof(sums), -1),
+			 0);
+}
+
+static void await_line(const char *line)
+{
+	for (int i = 0; i < 500 && !strstr(ask(ASK), line); i++)
+		poll(NULL, 0, 10);
+	assert_page_has(line);
+}
+
+static void test_page__shows_accounts(void **state)
+{
+	(void)state;
+	assert_null(strstr(ask(ASK), "keyhole_accounts"));
+	send_row(ACCOUNT_PROCESS, 7, 1, NS_PER_SECOND);
+	end_set(2 * NS_PER_SECOND);
+	await_line("\nkeyhole_accounts_wall_seconds_total 2.000000000\n");
+	assert_page_has("{pid=\"7\",comm=\"a\\\"b\\n\"} 1.000000000\n");
+	assert_page_has("\nkeyhole_accounts_interrupt_seconds_total{irq=\"5\"} 2.000000000\n");
+}
+
+/* A worker that was taken over sends rows without end: the page stays small, and the exporter. */
+static void test_page__rows_without_end(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < ROWS_SENT; i++) {
+		send_row(i % (ACCOUNT_ROWS + 1), i, i, UINT64_MAX);
+		if (i % 1000 == 0)
+			end_set(i + 1);
+	}
+	end_set(UINT64_MAX);
+	await_line("\nkeyhole_accounts_wall_seconds_total 9223372036.854775807\n");
+}
+
 static void test_page__refuses(void **state)
 {
 	const char *answer;
@@ -276,6 +328,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_page__shows_the_numbers, start, stop),
 		cmocka_unit_test_setup_teardown(test_page__takes_status_later, start, stop),
+		cmocka_unit_test_setup_teardown(test_page__shows_accounts, start, stop),
+		cmocka_unit_test_setup_teardown(test_page__rows_without_end, start, stop),
 		cmocka_unit_test_setup_teardown(test_page__refuses, start, stop),
 		cmocka_unit_test_setup_teardown(test_page__silent_clients, start, stop),
 		cmocka_unit_test_setup_teardown(test_page__slow_client, start, stop),

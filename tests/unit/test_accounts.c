@@ -18,6 +18,7 @@
 #include "tests/unit/json_check.h"
 #include "worker/account/accounts.h"
 #include "worker/account/reader.h"
+#include "worker/account/reference.h"
 #include "worker/account/table.h"
 
 #define CPUS	 2
@@ -111,6 +112,40 @@ static void test_accounts__threads_are_their_processes(void **state)
 	assert_int_equal(row_of(60)->total.ns, 5);
 	assert_int_equal(table_cgroup(&table, 7)->total.ns, 120);
 	assert_int_equal(table_cgroup(&table, 8)->total.ns, 5);
+}
+
+static bool wants_main(void *context, const char name[ABI_COMM_BYTES])
+{
+	return context == &reader && !strcmp(name, "main");
+}
+
+/* The filter of names: what it leaves out is of others, and nothing is lost. */
+static void test_accounts__names_that_are_not_wanted(void **state)
+{
+	struct account *account = begin(1, 60, 60, 8, "other");
+	struct accounts_sums sums;
+
+	(void)state;
+	table.wants = wants_main;
+	table.wants_context = &reader;
+	begin(0, 50, 50, 8, "main")->ns = 100;
+	account->ns = 5;
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(50)->total.ns, 100);
+	assert_int_equal(row_of(60)->total.ns, 0);
+	assert_int_equal(table_cgroup(&table, 8)->total.ns, 100);
+	assert_int_equal(sums.threads.ns, 100);
+	assert_int_equal(sums.kind[ACCOUNT_OTHERS].ns, 5);
+	assert_int_equal(sums.charged, 105);
+	/* from now on it has the name that is wanted */
+	memcpy(account->name, "main", 5);
+	account->ns = 9;
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(60)->total.ns, 4);
+	assert_int_equal(sums.kind[ACCOUNT_OTHERS].ns, 5);
+	assert_int_equal(sums.charged, 109);
 }
 
 static void test_accounts__turns_add_what_has_come(void **state)
@@ -535,6 +570,31 @@ static void test_accounts__csv(void **state)
 	accounts_free(accounts);
 }
 
+/* Three cycles by two reference cycles, at the rate of this machine's clock. */
+static void test_accounts__frequency(void **state)
+{
+	const bool has_clock = reference_look(BEGIN).ticks > 0;
+	struct accounts *accounts = make(OPTIONS_STAT_JSON);
+
+	(void)state;
+	fill();
+	places[FIRST].counter[ACCOUNT_COUNTER_cycles] = 300;
+	places[FIRST].counter[ACCOUNT_COUNTER_ref_cycles] = 200;
+	cpus[0].counters = cpus[1].counters = 1u << ACCOUNT_COUNTER_cycles;
+	render(accounts, true);
+	assert_null(strstr(text, "frequency"));
+	cpus[0].counters = cpus[1].counters |= 1u << ACCOUNT_COUNTER_ref_cycles;
+	places[FIRST].counter[ACCOUNT_COUNTER_cycles] += 300;
+	places[FIRST].counter[ACCOUNT_COUNTER_ref_cycles] += 200;
+	places[FIRST].ns++;
+	render(accounts, true);
+	assert_null(json_check(text, strlen(text)));
+	assert_int_equal(strstr(text, "\"average_frequency_hertz\":") != NULL, has_clock);
+	accounts_free(accounts);
+	assert_int_equal(reference_scale(2000, 300, 200), 3000);
+	assert_int_equal(reference_scale(2000, 300, 0), 0);
+}
+
 static void test_accounts__cgroups(void **state)
 {
 	struct accounts *accounts = make(OPTIONS_BY_CGROUP);
@@ -569,6 +629,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(threads_are_their_processes),
+		TEST(names_that_are_not_wanted),
 		TEST(turns_add_what_has_come),
 		TEST(ended_stint_is_read_to_its_end),
 		TEST(stints_that_nobody_read_are_a_sum),
@@ -585,6 +646,7 @@ int main(void)
 		TEST(text),
 		TEST(json),
 		TEST(csv),
+		TEST(frequency),
 		TEST(cgroups),
 		TEST(policy_hides_names),
 	};

@@ -41,7 +41,9 @@ static bool ends_with(const char *text, const char *end)
 static void test_metrics__names_follow_the_rules(void **state)
 {
 	static const char *const units[] = {
-		[UNIT_NONE] = "", [UNIT_BYTES] = "_bytes", [UNIT_SECONDS] = "_seconds"};
+		[UNIT_NONE] = "",	 [UNIT_BYTES] = "_bytes", [UNIT_SECONDS] = "_seconds",
+		[UNIT_RATIO] = "_ratio", [UNIT_HERTZ] = "_hertz",
+	};
 	static const char *const reserved[] = {"_total", "_info",  "_created",
 					       "_sum",	 "_count", "_bucket"};
 

@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/redact.h"
 #include "ipc/guard.h"
 #include "ipc/messages.h"
-#include "profile/format/names.h"
 #include "profile/format/output.h"
 #include "worker/account/energy.h"
 #include "worker/account/reader.h"
+#include "worker/account/reference.h"
 #include "worker/account/table.h"
+#include "worker/account/teller.h"
+#include "worker/account/texts.h"
 #include "worker/account/view.h"
 
 #define NAME_BYTES   32	 /* of a process, clean */
@@ -24,11 +25,14 @@ struct accounts {
 	struct accounts_parts parts;
 	struct accounts_reader reader;
 	struct table table;
+	struct texts texts;
+	struct teller teller;
+	struct reference reference;    /* when the accounts began */
 	struct accounts_sums before;   /* at the table before */
 	struct energy_totals energies; /* the same */
 	uint64_t ended; /* CLOCK_MONOTONIC, ns: the end of the table before; 0: none */
 	uint64_t tables;
-	uint64_t last_turn; /* CLOCK_MONOTONIC, ns */
+	uint64_t last_turn, told; /* CLOCK_MONOTONIC, ns */
 };
 
 /* The first reading is before the first event, as near as the worker's start is. */
@@ -57,7 +61,13 @@ struct accounts *accounts_new(const struct accounts_parts *parts)
 		.clock = parts->clock,
 		.table = &accounts->table,
 	};
+	accounts->texts = (struct texts){parts->redact, parts->path, parts->path_context};
+	accounts->reference = reference_look(parts->clock());
 	r = table_init(&accounts->table);
+	accounts->table.wants = parts->wants;
+	accounts->table.wants_context = parts->wants_context;
+	if (r == 0)
+		r = teller_init(&accounts->teller, parts->top, parts->epoch);
 	if (r == 0)
 		r = accounts_reader_init(&accounts->reader);
 	if (r == 0) {
@@ -73,6 +83,7 @@ void accounts_free(struct accounts *accounts)
 	if (!accounts)
 		return;
 	accounts_reader_release(&accounts->reader);
+	teller_release(&accounts->teller);
 	table_release(&accounts->table);
 	free(accounts);
 }
@@ -93,7 +104,7 @@ void accounts_turn(struct accounts *accounts)
 {
 	const uint64_t now = accounts->parts.clock();
 
-	if (now < accounts->last_turn + ACCOUNTS_TICK)
+	if (now < accounts->last_turn + accounts->parts.tick)
 		return;
 	accounts->last_turn = now;
 	take_turn(accounts);
@@ -101,36 +112,20 @@ void accounts_turn(struct accounts *accounts)
 
 /* ---- rows ---- */
 
-static char *copy_clean(const char *raw, size_t max)
+static char *copy_process(const struct accounts *accounts, const struct row *row)
 {
-	char *clean = malloc(max);
+	char clean[NAME_BYTES];
 
-	if (clean)
-		format_clean_name(clean, max, raw);
-	return clean;
+	texts_process(&accounts->texts, row->name, clean, sizeof(clean));
+	return strdup(clean);
 }
 
-static char *clean_process(const struct accounts *accounts, const struct row *row)
+static char *copy_cgroup(const struct accounts *accounts, uint64_t id)
 {
-	char text[REDACT_BYTES];
+	char clean[CGROUP_BYTES];
 
-	return copy_clean(redact_name(accounts->parts.redact, REDACT_COMM, row->name, text),
-			  NAME_BYTES);
-}
-
-static char *clean_cgroup(const struct accounts *accounts, uint64_t id)
-{
-	char text[REDACT_BYTES], number[32];
-	const char *path = NULL;
-
-	if (id == 0)
-		return copy_clean("", CGROUP_BYTES);
-	path = accounts->parts.path(accounts->parts.path_context, id);
-	if (path)
-		return copy_clean(redact_name(accounts->parts.redact, REDACT_PATH, path, text),
-				  CGROUP_BYTES);
-	snprintf(number, sizeof(number), "id:%" PRIu64, id);
-	return copy_clean(number, CGROUP_BYTES);
+	texts_cgroup(&accounts->texts, id, clean, sizeof(clean));
+	return strdup(clean);
 }
 
 /* Adds a row that has used something. Returns 0 or -ENOMEM. */
@@ -144,8 +139,8 @@ static int add_row(const struct accounts *accounts, const struct row *row, struc
 		return 0;
 	to->pid = row->pid;
 	to->processes = row->processes;
-	to->name = clean_process(accounts, row);
-	to->cgroup = clean_cgroup(accounts, row->cgroup);
+	to->name = copy_process(accounts, row);
+	to->cgroup = copy_cgroup(accounts, row->cgroup);
 	view->count++;
 	if (!to->name || !to->cgroup)
 		return -ENOMEM;
@@ -207,6 +202,8 @@ static struct accounts_sums sums_since(const struct accounts_sums *now,
 	for (size_t i = 0; i < ACCOUNT_KINDS; i++)
 		sums.kind[i] = amount_since(&now->kind[i], &before->kind[i]);
 	sums.unseen = amount_since(&now->unseen, &before->unseen);
+	sums.threads = amount_since(&now->threads, &before->threads);
+	sums.counted = amount_since(&now->counted, &before->counted);
 	times_since(sums.softirqs, before->softirqs, ACCOUNT_SOFTIRQS);
 	times_since(sums.hardirqs, before->hardirqs, ACCOUNT_HARDIRQS);
 	sums.wall = since(now->wall, before->wall);
@@ -282,6 +279,7 @@ int accounts_render(struct accounts *accounts, bool goes_on, int fd)
 	view.realtime = now + accounts->parts.realtime_offset;
 	view.elapsed = since(now, accounts->ended ? accounts->ended : sums.begin);
 	view.sums = sums_since(&sums, &accounts->before);
+	view.reference_hz = reference_rate(&accounts->reference, now);
 	r = put_table(accounts, &view, fd);
 	if (r < 0)
 		return r;
@@ -292,4 +290,18 @@ int accounts_render(struct accounts *accounts, bool goes_on, int fd)
 	accounts->tables++;
 	table_mark(&accounts->table, goes_on);
 	return 0;
+}
+
+int accounts_tell(struct accounts *accounts, const struct teller_channel *channel)
+{
+	struct accounts_sums sums;
+	const uint64_t now = accounts->parts.clock();
+
+	if (now < accounts->told + ACCOUNTS_TELL)
+		return 0;
+	accounts->told = now;
+	take_turn(accounts);
+	accounts_reader_sum(&accounts->reader, &sums);
+	return teller_tell(&accounts->teller, &accounts->table, &accounts->texts, &sums,
+			   reference_rate(&accounts->reference, now), channel);
 }

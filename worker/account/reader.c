@@ -83,6 +83,7 @@ static void forget_stint(struct reader_stint *known)
 	if (!known->process)
 		return;
 	known->process->stints--;
+	known->cgroup->stints--;
 	known->process = NULL;
 	known->cgroup = NULL;
 }
@@ -96,14 +97,20 @@ static void meet_stint(struct accounts_reader *reader, struct reader_stint *know
 	known->process = table_process(reader->table, account);
 	known->process->stints++;
 	known->cgroup = table_cgroup(reader->table, account->cgroup);
+	known->cgroup->stints++;
 }
 
-static void charge(struct reader_stint *known, const struct amount *now)
+static void charge(struct accounts_reader *reader, struct reader_stint *known,
+		   const struct amount *now)
 {
 	const struct amount growth = amount_raise(&known->amount, now);
 
 	if (!known->process)
 		return;
+	if (known->process->unwanted) {
+		amount_add(&reader->unwanted, &growth);
+		return;
+	}
 	amount_add(&known->process->total, &growth);
 	amount_add(&known->cgroup->total, &growth);
 }
@@ -122,9 +129,9 @@ static void read_thread(struct accounts_reader *reader, uint32_t place)
 	if (account.number != known->number)
 		meet_stint(reader, known, &account);
 	else
-		table_update(known->process, &account);
+		table_update(reader->table, known->process, &account);
 	take_amount(&account, &now);
-	charge(known, &now);
+	charge(reader, known, &now);
 	if (account.ended)
 		forget_stint(known);
 }
@@ -135,7 +142,7 @@ static void read_kind(struct accounts_reader *reader, uint32_t place)
 	struct amount now;
 
 	take_amount(&reader->places[place], &now);
-	charge(&reader->known[place], &now);
+	charge(reader, &reader->known[place], &now);
 }
 
 static void read_place(struct accounts_reader *reader, uint32_t place)
@@ -171,7 +178,7 @@ static uint64_t charge_running(struct accounts_reader *reader, const struct acco
 		now.ns += time - cpu->since;
 		until = time;
 	}
-	charge(known, &now);
+	charge(reader, known, &now);
 	return until;
 }
 
@@ -279,28 +286,36 @@ static void add_cpu(const struct account_cpu *cpu, uint64_t until, struct accoun
 	amount_add(gone, &taken);
 }
 
-/* All but the time of threads that were forgotten with an earlier window. */
-static uint64_t sum_threads(const struct accounts_reader *reader)
+/* Sums all that was read of threads. */
+static struct amount sum_threads(const struct accounts_reader *reader)
 {
-	uint64_t sum = reader->taken_over.ns;
+	struct amount sum = reader->taken_over;
 
 	for (uint32_t place = first_of_threads(reader); place < ACCOUNTS; place++)
-		sum += reader->known[place].amount.ns;
+		if (reader->known[place].number)
+			amount_add(&sum, &reader->known[place].amount);
 	return sum;
+}
+
+static void add_counters(struct amount *to, const struct amount *more)
+{
+	for (size_t i = 0; i < ACCOUNT_COUNTERS; i++)
+		to->counter[i] += more->counter[i];
 }
 
 void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_sums *ret_sums)
 {
 	struct accounts_sums sums = {.counters = UINT32_MAX};
-	struct amount gone = {0};
+	struct amount gone = {0}, threads = sum_threads(reader);
 
 	for (uint32_t i = 0; i < reader->cpu_count; i++)
 		add_cpu(&reader->seen[i], reader->until[i], &sums, &gone);
 	if (sums.cpus == 0)
 		sums.counters = 0;
 	sums.unseen = amount_since(&gone, &reader->taken_over);
-	sums.charged = sum_threads(reader) + sums.unseen.ns +
-		       sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
+	amount_add(&threads, &sums.unseen);
+	sums.threads = amount_since(&threads, &reader->unwanted);
+	sums.charged = threads.ns + sum_times(sums.softirqs, ACCOUNT_SOFTIRQS) +
 		       sum_times(sums.hardirqs, ACCOUNT_HARDIRQS);
 	for (uint32_t place = 0; place < first_of_threads(reader); place++) {
 		struct amount *kind = &sums.kind[place % ACCOUNT_CPU_KINDS + 1];
@@ -308,5 +323,9 @@ void accounts_reader_sum(const struct accounts_reader *reader, struct accounts_s
 		amount_add(kind, &reader->known[place].amount);
 		sums.charged += reader->known[place].amount.ns;
 	}
+	add_counters(&sums.counted, &threads);
+	for (size_t i = 0; i < ACCOUNT_KINDS; i++)
+		add_counters(&sums.counted, &sums.kind[i]);
+	amount_add(&sums.kind[ACCOUNT_OTHERS], &reader->unwanted);
 	*ret_sums = sums;
 }

@@ -24,13 +24,16 @@ struct accounts_reader {
 	struct account_cpu *seen; /* of each CPU: as it was at the end of the last turn */
 	uint64_t *changes;	  /* of each CPU: that were read */
 	uint64_t *until;	  /* of each CPU: all time until here was read; 0: none */
+	struct amount unwanted;	  /* that was read of processes which the filter leaves out */
 	struct amount taken_over; /* that was read of stints whose places others have */
 };
 
 /* Sums of all CPUs since accounts began. */
 struct accounts_sums {
 	struct amount kind[ACCOUNT_KINDS]; /* without ACCOUNT_THREAD */
-	struct amount unseen;		   /* stints that ended between two turns */
+	struct amount threads;		   /* all stints that the filter wants */
+	struct amount unseen;		   /* of them: those that ended between two turns */
+	struct amount counted; /* everything that counters have counted, and nothing else */
 	struct account_time softirqs[ACCOUNT_SOFTIRQS], hardirqs[ACCOUNT_HARDIRQS];
 	uint64_t begin;	   /* of the first CPU, CLOCK_MONOTONIC, ns; 0: nothing has come yet */
 	uint64_t wall;	   /* ns, over all CPUs: what the sums are to be together */

@@ -12,7 +12,7 @@
 
 /* ---- rows ---- */
 
-static int rows_init(struct rows *rows)
+int table_rows_init(struct rows *rows)
 {
 	rows->places = map_new();
 	if (!rows->places)
@@ -20,7 +20,7 @@ static int rows_init(struct rows *rows)
 	return 0;
 }
 
-static void rows_release(struct rows *rows)
+void table_rows_release(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++)
 		free(rows->items[i]);
@@ -28,8 +28,7 @@ static void rows_release(struct rows *rows)
 	map_free(rows->places);
 }
 
-/* Adds an empty row. Returns NULL without memory. */
-static struct row *rows_add(struct rows *rows, uint64_t key)
+struct row *table_rows_add(struct rows *rows, uint64_t key)
 {
 	struct row *row;
 
@@ -40,6 +39,7 @@ static struct row *rows_add(struct rows *rows, uint64_t key)
 		free(row);
 		return NULL;
 	}
+	row->key = key;
 	rows->items[rows->count++] = row;
 	return row;
 }
@@ -74,14 +74,14 @@ static struct row *row_of_name(struct table *table, const char name[ABI_COMM_BYT
 		return row;
 	if (row || table->names.count >= TABLE_NAMES)
 		return &table->other_names;
-	row = rows_add(&table->names, key);
+	row = table_rows_add(&table->names, key);
 	if (!row)
 		return &table->other_names;
 	memcpy(row->name, name, ABI_COMM_BYTES);
 	return row;
 }
 
-static void fold(struct table *table, const struct row *process)
+static void fold_process(struct table *table, const struct row *process)
 {
 	struct row *row = row_of_name(table, process->name);
 
@@ -90,27 +90,52 @@ static void fold(struct table *table, const struct row *process)
 	row->processes++;
 }
 
-/* Removes the rows of processes that have ended. folds: rows of names keep their sums. */
-static void remove_ended(struct table *table, bool folds)
+static void fold_cgroup(struct table *table, const struct row *cgroup)
 {
-	struct rows *rows = &table->processes;
+	amount_add(&table->other_cgroups.total, &cgroup->total);
+	amount_add(&table->other_cgroups.mark, &cgroup->mark);
+}
+
+static bool has_ended(const struct row *row)
+{
+	return row->stints == 0;
+}
+
+static bool is_forgotten(const struct row *row)
+{
+	return row->stints == 0 && row->ended >= 2 && !row->shown;
+}
+
+/* Removes the rows of which `goes` says so. fold: keeps their sums in other rows; NULL: none. */
+static void remove_rows(struct table *table, struct rows *rows, bool (*goes)(const struct row *row),
+			void (*fold)(struct table *table, const struct row *row))
+{
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		struct row *row = rows->items[i];
-		const uint64_t key = key_of(row->pid, row->start);
 
-		if (row->stints) {
+		if (!goes(row)) {
 			rows->items[kept++] = row;
 			continue;
 		}
-		if (folds)
+		if (fold)
 			fold(table, row);
-		if (map_get(rows->places, key) == row)
-			map_remove(rows->places, key);
+		if (map_get(rows->places, row->key) == row)
+			map_remove(rows->places, row->key);
 		free(row);
 	}
 	rows->count = kept;
+}
+
+static bool is_idle(const struct row *row)
+{
+	return row->score == 0 && !row->shown;
+}
+
+void table_rows_drop_idle(struct rows *rows)
+{
+	remove_rows(NULL, rows, is_idle, NULL);
 }
 
 /* ---- the table ---- */
@@ -120,19 +145,19 @@ int table_init(struct table *table)
 	int r;
 
 	*table = (struct table){0};
-	r = rows_init(&table->processes);
+	r = table_rows_init(&table->processes);
 	if (r == 0)
-		r = rows_init(&table->names);
+		r = table_rows_init(&table->names);
 	if (r == 0)
-		r = rows_init(&table->cgroups);
+		r = table_rows_init(&table->cgroups);
 	return r;
 }
 
 void table_release(struct table *table)
 {
-	rows_release(&table->processes);
-	rows_release(&table->names);
-	rows_release(&table->cgroups);
+	table_rows_release(&table->processes);
+	table_rows_release(&table->names);
+	table_rows_release(&table->cgroups);
 }
 
 static struct row *find_process(struct table *table, const struct account *account)
@@ -143,10 +168,10 @@ static struct row *find_process(struct table *table, const struct account *accou
 	if (row && is_row_of(row, account))
 		return row;
 	if (table->processes.count >= TABLE_PROCESSES)
-		remove_ended(table, true);
+		remove_rows(table, &table->processes, has_ended, fold_process);
 	if (table->processes.count >= TABLE_PROCESSES)
 		return &table->crowded;
-	row = rows_add(&table->processes, key);
+	row = table_rows_add(&table->processes, key);
 	if (!row)
 		return &table->crowded;
 	row->pid = account->pid;
@@ -155,7 +180,7 @@ static struct row *find_process(struct table *table, const struct account *accou
 	return row;
 }
 
-void table_update(struct row *row, const struct account *account)
+void table_update(const struct table *table, struct row *row, const struct account *account)
 {
 	if (row->pid != account->pid)
 		return;
@@ -163,6 +188,7 @@ void table_update(struct row *row, const struct account *account)
 	if (account->thread == account->pid || row->name[0] == '\0') {
 		memcpy(row->name, account->name, sizeof(row->name));
 		row->name[sizeof(row->name) - 1] = '\0';
+		row->unwanted = table->wants && !table->wants(table->wants_context, row->name);
 	}
 	row->cgroup = account->cgroup;
 }
@@ -171,7 +197,7 @@ struct row *table_process(struct table *table, const struct account *account)
 {
 	struct row *row = find_process(table, account);
 
-	table_update(row, account);
+	table_update(table, row, account);
 	return row;
 }
 
@@ -182,8 +208,10 @@ struct row *table_cgroup(struct table *table, uint64_t id)
 	if (row)
 		return row;
 	if (table->cgroups.count >= TABLE_CGROUPS)
+		remove_rows(table, &table->cgroups, has_ended, fold_cgroup);
+	if (table->cgroups.count >= TABLE_CGROUPS)
 		return &table->other_cgroups;
-	row = rows_add(&table->cgroups, id);
+	row = table_rows_add(&table->cgroups, id);
 	if (!row)
 		return &table->other_cgroups;
 	row->cgroup = id;
@@ -225,12 +253,17 @@ static void mark_rows(struct rows *rows)
 		rows->items[i]->mark = rows->items[i]->total;
 }
 
+void table_forget(struct table *table)
+{
+	remove_rows(table, &table->processes, is_forgotten, NULL);
+}
+
 void table_mark(struct table *table, bool forget)
 {
 	struct row *const others[] = {&table->other_names, &table->other_cgroups, &table->crowded};
 
 	if (forget)
-		remove_ended(table, false);
+		remove_rows(table, &table->processes, has_ended, NULL);
 	mark_rows(&table->processes);
 	mark_rows(&table->names);
 	mark_rows(&table->cgroups);

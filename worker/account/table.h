@@ -2,6 +2,7 @@
 /*
  * Sums of stints by process and by cgroup, within bounds of memory. Where there is no room for
  * another process, those that have ended become one row for each name, and one for all other names.
+ * Where there is none for another cgroup, those without a stint become one row.
  */
 #ifndef KEYHOLE_WORKER_ACCOUNT_TABLE_H
 #define KEYHOLE_WORKER_ACCOUNT_TABLE_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "profile/container.h"
 #include "worker/account/amount.h"
 
 #ifndef TABLE_PROCESSES
@@ -28,10 +30,15 @@ struct row {
 	uint64_t start;		   /* of the process */
 	uint64_t cgroup;	   /* of a process: the last one that it was seen in */
 	uint32_t pid;		   /* 0: a cgroup, or several processes */
+	uint64_t key;		   /* in struct rows */
+	uint64_t score;		   /* of an agent: ns, those of late count more */
+	uint32_t ended;		   /* of an agent: tellings since the last stint ended */
 	uint32_t stints;	   /* that go on */
 	uint32_t processes;	   /* ended ones in this row; 0: the row is one process */
-	bool kernel;
-	char name[ABI_COMM_BYTES]; /* raw, NUL terminated; "": all other names */
+	bool unwanted;	    /* the filter of names leaves the process out: the row stays empty */
+	bool kernel, shown; /* shown: of an agent, the row was told last time */
+	char name[ABI_COMM_BYTES];	/* raw, NUL terminated; "": all other names */
+	char group[CONTAINER_ID_BYTES]; /* id of a container, else "" */
 };
 
 struct rows {
@@ -41,6 +48,9 @@ struct rows {
 };
 
 struct table {
+	/* Returns whether the filter of names wants a process; NULL: it wants all. */
+	bool (*wants)(void *context, const char name[ABI_COMM_BYTES]);
+	void *wants_context;
 	struct rows processes, names, cgroups;
 	struct row other_names;	  /* ended processes whose names have no row */
 	struct row other_cgroups; /* without a row of their own */
@@ -50,12 +60,23 @@ struct table {
 int table_init(struct table *table); /* 0 or -ENOMEM; to be released either way */
 void table_release(struct table *table);
 
+int table_rows_init(struct rows *rows); /* 0 or -ENOMEM */
+void table_rows_release(struct rows *rows);
+/* Adds an empty row. Returns NULL without memory. */
+struct row *table_rows_add(struct rows *rows, uint64_t key);
+
+/* Removes those that are not shown and have a score of 0. */
+void table_rows_drop_idle(struct rows *rows);
+
 /* Return the row, never NULL. The row stays as long as its `stints` is not 0. */
 struct row *table_process(struct table *table, const struct account *account);
 struct row *table_cgroup(struct table *table, uint64_t id);
 
 /* Takes the name and the cgroup that a process has now. account: of a thread of it. */
-void table_update(struct row *row, const struct account *account);
+void table_update(const struct table *table, struct row *row, const struct account *account);
+
+/* Removes rows of processes that have ended for two tellings and are not shown. */
+void table_forget(struct table *table);
 
 /*
  * Lists all rows that share the time of threads: those of processes, or those of cgroups. The

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/account/view.h"
 
+#include "worker/account/reference.h"
+
 bool view_split(const struct amount *amount, uint64_t *ret_user, uint64_t *ret_system)
 {
 	const uint64_t user = amount->figure[FIGURE_user], system = amount->figure[FIGURE_system];
@@ -26,6 +28,21 @@ double view_error(const struct view *view)
 	return (wall - charged) / wall;
 }
 
+bool view_has_frequency(const struct view *view)
+{
+	const uint32_t both = 1u << ACCOUNT_COUNTER_cycles | 1u << ACCOUNT_COUNTER_ref_cycles;
+
+	return (view->sums.counters & both) == both;
+}
+
+uint64_t view_frequency(const struct view *view, const struct amount *amount)
+{
+	if (!view_has_frequency(view))
+		return 0;
+	return reference_scale(view->reference_hz, amount->counter[ACCOUNT_COUNTER_cycles],
+			       amount->counter[ACCOUNT_COUNTER_ref_cycles]);
+}
+
 const char *view_counter(const struct view *view, unsigned int counter)
 {
 	static const char *const names[ACCOUNT_COUNTERS] = {
@@ -41,10 +58,10 @@ const char *view_counter(const struct view *view, unsigned int counter)
 
 const char *view_softirq(unsigned int vector)
 {
-	/* enum in include/linux/interrupt.h */
 	static const char *const names[ACCOUNT_SOFTIRQS] = {
-		"hi",	    "timer",   "net_tx", "net_rx",  "block",
-		"irq_poll", "tasklet", "sched",	 "hrtimer", "rcu",
+#define I(number, name) [number] = #name,
+#include "ipc/softirqs.def"
+#undef I
 	};
 
 	if (vector >= ACCOUNT_SOFTIRQS)

@@ -27,6 +27,7 @@ struct view {
 	uint64_t elapsed;  /* ns */
 	uint64_t number;   /* of tables before this one */
 	bool by_cgroup;
+	uint64_t reference_hz;	   /* at which reference cycles are counted; 0: not known */
 	struct accounts_sums sums; /* since the table before; `begin` and `cpus` are as they are */
 	const struct energy *energy;   /* NULL: nobody asks for energy */
 	struct energy_totals energies; /* since the table before; read_at: time between readings */
@@ -38,6 +39,10 @@ struct view {
 bool view_split(const struct amount *amount, uint64_t *ret_user, uint64_t *ret_system);
 /* Returns which part of the CPUs' time the sums miss, or count too much. */
 double view_error(const struct view *view);
+/* Returns whether this machine has the counters that tell the frequency. */
+bool view_has_frequency(const struct view *view);
+/* Returns the average frequency while the CPUs ran it, Hz; 0: this machine has no such counters. */
+uint64_t view_frequency(const struct view *view, const struct amount *amount);
 /* Returns the name of a counter, or NULL where this machine does not have it. */
 const char *view_counter(const struct view *view, unsigned int counter);
 /* Returns the kernel's name of a softirq. */

@@ -57,6 +57,20 @@ static void put_counters(const struct view *view, struct output *output, const u
 	}
 }
 
+/* Writes the column of the frequency, where there are its counters. NULL: there is no value. */
+static void put_frequency(const struct view *view, struct output *output,
+			  const struct amount *amount)
+{
+	char text[32] = "";
+
+	if (!view_has_frequency(view))
+		return;
+	if (amount && view_frequency(view, amount) > 0)
+		snprintf(text, sizeof(text), "%" PRIu64, view_frequency(view, amount));
+	output_string(output, ",");
+	output_string(output, text);
+}
+
 static void put_name(const struct view *view, struct output *output, unsigned int counter)
 {
 	if (!view_counter(view, counter))
@@ -108,6 +122,7 @@ static void put_zone(const struct view *view, struct output *output, size_t numb
 	output_string(output, ",,,,,,,,,,,,");
 	put_counters(view, output, NULL);
 	put_energy(view, output, measured, NULL);
+	put_frequency(view, output, NULL);
 	output_string(output, "\n");
 }
 
@@ -121,6 +136,7 @@ static void put_part(const struct view *view, struct output *output, const char 
 	output_string(output, ",,,,,,,,,");
 	put_counters(view, output, NULL);
 	put_energy(view, output, NULL, &view->energies.part[part]);
+	put_frequency(view, output, NULL);
 	output_string(output, "\n");
 }
 
@@ -180,6 +196,7 @@ static void put_row(const struct view *view, struct output *output, const struct
 	output_string(output, text);
 	put_counters(view, output, row->amount.counter);
 	put_energy(view, output, NULL, &row->amount.energy);
+	put_frequency(view, output, &row->amount);
 	output_string(output, "\n");
 }
 
@@ -194,6 +211,8 @@ void view_csv(const struct view *view, struct output *output)
 		put_name(view, output, i);
 	if (view->number == 0 && view_zones(view) > 0)
 		output_string(output, ",joules,estimated_joules");
+	if (view->number == 0 && view_has_frequency(view))
+		output_string(output, ",average_frequency_hertz");
 	if (view->number == 0)
 		output_string(output, "\n");
 	put_parts(view, output);

@@ -51,6 +51,15 @@ static void put_counters(const struct view *view, struct json *json, const struc
 	json_end(json);
 }
 
+/* Writes the frequency, where it is known. */
+static void put_frequency(const struct view *view, struct json *json, const struct amount *amount)
+{
+	const uint64_t frequency = view_frequency(view, amount);
+
+	if (frequency > 0)
+		json_key_number(json, "average_frequency_hertz", frequency);
+}
+
 static void put_times(struct json *json, const char *key, const struct account_time *times,
 		      unsigned int count, bool named)
 {
@@ -83,6 +92,7 @@ static void put_row(const struct view *view, struct json *json, const struct vie
 		json_key_clean_string(json, "cgroup", row->cgroup);
 	put_amount(json, &row->amount);
 	put_counters(view, json, &row->amount);
+	put_frequency(view, json, &row->amount);
 	if (view_has_energy(view))
 		put_joules(json, "estimated_joules", row->amount.energy);
 	json_end(json);
@@ -158,6 +168,7 @@ static void put_sums(const struct view *view, struct json *json)
 	put_seconds(json, "unseen_threads_seconds", sums->unseen.ns);
 	json_key(json, "error_ratio");
 	json_decimal(json, (uint64_t)(view_error(view) * 1e9), NS_DIGITS);
+	put_frequency(view, json, &sums->counted);
 	json_key_number(json, "lost_places", sums->lost_places);
 	json_key_number(json, "lost_tasks", sums->lost_tasks);
 	json_key_number(json, "skipped_interrupts", sums->skipped);

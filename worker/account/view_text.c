@@ -159,6 +159,17 @@ static void put_counters(const struct view *view, const struct amount *amount,
 	}
 }
 
+static void put_frequency(const struct view *view, const struct amount *amount,
+			  struct output *output)
+{
+	char text[32];
+
+	if (!view_has_frequency(view))
+		return;
+	snprintf(text, sizeof(text), "%6.0f ", (double)view_frequency(view, amount) / 1e6);
+	output_string(output, text);
+}
+
 static void put_row(const struct view *view, const struct view_row *row, struct output *output)
 {
 	const uint64_t *figure = row->amount.figure;
@@ -176,6 +187,7 @@ static void put_row(const struct view *view, const struct view_row *row, struct 
 	output_string(output, line);
 	put_counters(view, &row->amount, output);
 	put_joules(view, output, row->amount.energy);
+	put_frequency(view, &row->amount, output);
 	if (!view->by_cgroup) {
 		snprintf(line, sizeof(line), "%7s ", pid);
 		output_string(output, line);
@@ -218,6 +230,8 @@ void view_text(const struct view *view, struct output *output)
 	}
 	if (view_has_energy(view))
 		output_string(output, "  estim. J ");
+	if (view_has_frequency(view))
+		output_string(output, "   MHz ");
 	output_string(output, view->by_cgroup ? "CGROUP\n" : "    PID NAME\n");
 	for (; shown < view->count && shown < ROWS_SHOWN; shown++)
 		put_row(view, &view->rows[shown], output);
