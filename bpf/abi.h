@@ -1311,9 +1311,10 @@ struct account {
 	u64 start;  /* of the process, CLOCK_MONOTONIC, ns */
 	u64 cgroup;
 	u32 pid, thread;
-	u32 ended;			   /* flag: nothing is added any more */
-	u32 kernel;			   /* flag: a thread of the kernel */
-	char name[ABI_COMM_BYTES];	   /* of the process */
+	u32 ended;		   /* flag: nothing is added any more */
+	u32 kernel;		   /* flag: a thread of the kernel */
+	char name[ABI_COMM_BYTES]; /* of the process */
+	char thread_name[ABI_COMM_BYTES];
 	u64 ns;				   /* CPU time without interrupts */
 	u64 switches;			   /* times that the thread left a CPU */
 	u64 softirqs;			   /* that interrupted it */

@@ -218,6 +218,7 @@ INLINE void begin_stint(struct account_cpu *cpu, struct task_struct *task, struc
 	account->thread = BPF_CORE_READ(task, pid);
 	account->kernel = !!(BPF_CORE_READ(task, flags) & PF_KTHREAD);
 	bpf_probe_read_kernel(account->name, sizeof(account->name), &leader->comm);
+	bpf_probe_read_kernel(account->thread_name, sizeof(account->thread_name), &task->comm);
 	if (before) {
 #pragma unroll
 		for (u32 i = 0; i < FIGURES; i++)
@@ -586,13 +587,16 @@ int BPF_PROG(on_name, struct task_struct *task, const char *name)
 	if (deny_kinds)
 		judge_again(task, 0);
 	/* the new name may be one that denies the process */
-	if (task->pid != task->tgid || (deny_kinds && judge(task, 0) != ACCOUNT_THREAD))
+	if (deny_kinds && judge(task, 0) != ACCOUNT_THREAD)
 		return 0;
 	entry = bpf_map_lookup_elem(&account_tasks, &thread);
 	if (!entry)
 		return 0;
 	account = entry->kind == ACCOUNT_THREAD ? account_at(entry->place) : NULL;
-	if (account)
+	if (!account)
+		return 0;
+	bpf_probe_read_kernel_str(account->thread_name, sizeof(account->thread_name), name);
+	if (task->pid == task->tgid)
 		bpf_probe_read_kernel_str(account->name, sizeof(account->name), name);
 	return 0;
 }

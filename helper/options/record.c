@@ -223,6 +223,8 @@ static const char *finish_stat(struct line *line)
 
 	if ((options->flags & forms) == forms)
 		return "only one of --json and --csv can be given";
+	if (options->flags & OPTIONS_BY_CGROUP && options->flags & OPTIONS_BY_THREAD)
+		return "only one of --by-cgroup and --by-thread can be given";
 	if (!line->output)
 		snprintf(options->name, sizeof(options->name), "-");
 	else if (!*line->output)

@@ -27,7 +27,7 @@ def tables(path):
 
 
 def rows_of(table):
-    return table.get("processes", table.get("cgroups"))
+    return table.get("processes", table.get("cgroups", table.get("threads")))
 
 
 def value_of(path, name, key):

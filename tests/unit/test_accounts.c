@@ -148,6 +148,25 @@ static void test_accounts__names_that_are_not_wanted(void **state)
 	assert_int_equal(sums.charged, 109);
 }
 
+static void test_accounts__rows_of_threads(void **state)
+{
+	struct account *first = begin(0, 50, 50, 7, "main"), *second = begin(1, 50, 51, 7, "main");
+
+	(void)state;
+	table.by_thread = true;
+	snprintf(first->thread_name, sizeof(first->thread_name), "main");
+	snprintf(second->thread_name, sizeof(second->thread_name), "helper");
+	first->ns = 100;
+	second->ns = 20;
+	accounts_reader_turn(&reader);
+	assert_int_equal(table.processes.count, 2);
+	assert_string_equal(table.processes.items[1]->name, "helper");
+	assert_int_equal(table.processes.items[1]->thread, 51);
+	assert_int_equal(table.processes.items[1]->pid, 50);
+	assert_int_equal(table.processes.items[1]->total.ns, 20);
+	assert_int_equal(table_cgroup(&table, 7)->total.ns, 120);
+}
+
 static void test_accounts__turns_add_what_has_come(void **state)
 {
 	struct account *account = begin(0, 50, 50, 7, "old");
@@ -630,6 +649,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(threads_are_their_processes),
 		TEST(names_that_are_not_wanted),
+		TEST(rows_of_threads),
 		TEST(turns_add_what_has_come),
 		TEST(ended_stint_is_read_to_its_end),
 		TEST(stints_that_nobody_read_are_a_sum),

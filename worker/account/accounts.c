@@ -66,6 +66,7 @@ struct accounts *accounts_new(const struct accounts_parts *parts)
 	r = table_init(&accounts->table);
 	accounts->table.wants = parts->wants;
 	accounts->table.wants_context = parts->wants_context;
+	accounts->table.by_thread = parts->flags & OPTIONS_STAT && parts->flags & OPTIONS_BY_THREAD;
 	if (r == 0)
 		r = teller_init(&accounts->teller, parts->top, parts->epoch);
 	if (r == 0)
@@ -138,6 +139,7 @@ static int add_row(const struct accounts *accounts, const struct row *row, struc
 	if (to->ns == 0)
 		return 0;
 	to->pid = row->pid;
+	to->thread = row->thread;
 	to->processes = row->processes;
 	to->name = copy_process(accounts, row);
 	to->cgroup = copy_cgroup(accounts, row->cgroup);
@@ -269,6 +271,7 @@ int accounts_render(struct accounts *accounts, bool goes_on, int fd)
 	struct view view = {
 		.number = accounts->tables,
 		.by_cgroup = accounts->parts.flags & OPTIONS_BY_CGROUP,
+		.by_thread = accounts->table.by_thread,
 	};
 	uint64_t now;
 	int r;

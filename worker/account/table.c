@@ -49,9 +49,19 @@ static uint64_t key_of(uint32_t pid, uint64_t start)
 	return start << PID_BITS ^ pid;
 }
 
-/* Two processes of one key are one pid and 73 minutes: the later one takes the row's place. */
-static bool is_row_of(const struct row *row, const struct account *account)
+static uint32_t number_of(const struct table *table, const struct account *account)
 {
+	if (table->by_thread)
+		return account->thread;
+	return account->pid;
+}
+
+/* Two processes of one key are one pid and 73 minutes: the later one takes the row's place. */
+static bool is_row_of(const struct table *table, const struct row *row,
+		      const struct account *account)
+{
+	if (table->by_thread && row->thread != account->thread)
+		return false;
 	return row->pid == account->pid && row->start == account->start;
 }
 
@@ -162,10 +172,10 @@ void table_release(struct table *table)
 
 static struct row *find_process(struct table *table, const struct account *account)
 {
-	const uint64_t key = key_of(account->pid, account->start);
+	const uint64_t key = key_of(number_of(table, account), account->start);
 	struct row *row = map_get(table->processes.places, key);
 
-	if (row && is_row_of(row, account))
+	if (row && is_row_of(table, row, account))
 		return row;
 	if (table->processes.count >= TABLE_PROCESSES)
 		remove_rows(table, &table->processes, has_ended, fold_process);
@@ -177,7 +187,25 @@ static struct row *find_process(struct table *table, const struct account *accou
 	row->pid = account->pid;
 	row->start = account->start;
 	row->kernel = account->kernel;
+	if (table->by_thread)
+		row->thread = account->thread;
 	return row;
+}
+
+/* A process or a thread of the name is wanted where the filter matches either. */
+static bool is_wanted(const struct table *table, const struct row *row,
+		      const struct account *account)
+{
+	if (!table->wants || table->wants(table->wants_context, row->name))
+		return true;
+	return table->by_thread && table->wants(table->wants_context, account->name);
+}
+
+static const char *name_of(const struct table *table, const struct account *account)
+{
+	if (table->by_thread)
+		return account->thread_name;
+	return account->name;
 }
 
 void table_update(const struct table *table, struct row *row, const struct account *account)
@@ -185,10 +213,10 @@ void table_update(const struct table *table, struct row *row, const struct accou
 	if (row->pid != account->pid)
 		return;
 	/* a thread that began earlier may have an earlier name of the process */
-	if (account->thread == account->pid || row->name[0] == '\0') {
-		memcpy(row->name, account->name, sizeof(row->name));
+	if (table->by_thread || account->thread == account->pid || row->name[0] == '\0') {
+		memcpy(row->name, name_of(table, account), sizeof(row->name));
 		row->name[sizeof(row->name) - 1] = '\0';
-		row->unwanted = table->wants && !table->wants(table->wants_context, row->name);
+		row->unwanted = !is_wanted(table, row, account);
 	}
 	row->cgroup = account->cgroup;
 }

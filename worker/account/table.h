@@ -30,6 +30,7 @@ struct row {
 	uint64_t start;		   /* of the process */
 	uint64_t cgroup;	   /* of a process: the last one that it was seen in */
 	uint32_t pid;		   /* 0: a cgroup, or several processes */
+	uint32_t thread;	   /* of a table by thread */
 	uint64_t key;		   /* in struct rows */
 	uint64_t score;		   /* of an agent: ns, those of late count more */
 	uint32_t ended;		   /* of an agent: tellings since the last stint ended */
@@ -51,6 +52,7 @@ struct table {
 	/* Returns whether the filter of names wants a process; NULL: it wants all. */
 	bool (*wants)(void *context, const char name[ABI_COMM_BYTES]);
 	void *wants_context;
+	bool by_thread; /* each thread is a row, as if it were a process */
 	struct rows processes, names, cgroups;
 	struct row other_names;	  /* ended processes whose names have no row */
 	struct row other_cgroups; /* without a row of their own */

@@ -16,17 +16,17 @@ struct output;
 /* A process, several of one name, or a cgroup. Texts are clean (profile/format/names.h). */
 struct view_row {
 	struct amount amount;
-	uint64_t ns;		 /* of amount, by which rows are sorted */
-	uint32_t pid, processes; /* as in struct row */
-	const char *name;	 /* of processes; "" for all other names */
-	const char *cgroup;	 /* its path, or its id where the path is not known */
+	uint64_t ns;			 /* of amount, by which rows are sorted */
+	uint32_t pid, thread, processes; /* as in struct row */
+	const char *name;		 /* of processes; "" for all other names */
+	const char *cgroup;		 /* its path, or its id where the path is not known */
 };
 
 struct view {
 	uint64_t realtime; /* ns, at the end of the table */
 	uint64_t elapsed;  /* ns */
 	uint64_t number;   /* of tables before this one */
-	bool by_cgroup;
+	bool by_cgroup, by_thread;
 	uint64_t reference_hz;	   /* at which reference cycles are counted; 0: not known */
 	struct accounts_sums sums; /* since the table before; `begin` and `cpus` are as they are */
 	const struct energy *energy;   /* NULL: nobody asks for energy */

@@ -71,6 +71,18 @@ static void put_frequency(const struct view *view, struct output *output,
 	output_string(output, text);
 }
 
+/* Writes the column of threads, where rows are threads. 0: there is no value. */
+static void put_thread(const struct view *view, struct output *output, uint32_t thread)
+{
+	char text[16] = ",";
+
+	if (!view->by_thread)
+		return;
+	if (thread)
+		snprintf(text, sizeof(text), ",%" PRIu32, thread);
+	output_string(output, text);
+}
+
 static void put_name(const struct view *view, struct output *output, unsigned int counter)
 {
 	if (!view_counter(view, counter))
@@ -137,6 +149,7 @@ static void put_part(const struct view *view, struct output *output, const char 
 	put_counters(view, output, NULL);
 	put_energy(view, output, NULL, &view->energies.part[part]);
 	put_frequency(view, output, NULL);
+	put_thread(view, output, 0);
 	output_string(output, "\n");
 }
 
@@ -170,12 +183,21 @@ static void put_split(struct output *output, const struct amount *amount)
 	put_seconds(output, system);
 }
 
+static const char *kind_of(const struct view *view)
+{
+	if (view->by_cgroup)
+		return "cgroup";
+	if (view->by_thread)
+		return "thread";
+	return "process";
+}
+
 static void put_row(const struct view *view, struct output *output, const struct view_row *row)
 {
 	const uint64_t *figure = row->amount.figure;
 	char text[VALUES_BYTES];
 
-	put_begin(view, output, view->by_cgroup ? "cgroup" : "process");
+	put_begin(view, output, kind_of(view));
 	text[0] = '\0';
 	if (row->pid)
 		snprintf(text, sizeof(text), "%" PRIu32, row->pid);
@@ -197,6 +219,7 @@ static void put_row(const struct view *view, struct output *output, const struct
 	put_counters(view, output, row->amount.counter);
 	put_energy(view, output, NULL, &row->amount.energy);
 	put_frequency(view, output, &row->amount);
+	put_thread(view, output, row->thread);
 	output_string(output, "\n");
 }
 
@@ -213,6 +236,8 @@ void view_csv(const struct view *view, struct output *output)
 		output_string(output, ",joules,estimated_joules");
 	if (view->number == 0 && view_has_frequency(view))
 		output_string(output, ",average_frequency_hertz");
+	if (view->number == 0 && view->by_thread)
+		output_string(output, ",tid");
 	if (view->number == 0)
 		output_string(output, "\n");
 	put_parts(view, output);

@@ -84,10 +84,13 @@ static void put_row(const struct view *view, struct json *json, const struct vie
 	json_object(json);
 	if (!view->by_cgroup && row->pid)
 		json_key_number(json, "pid", row->pid);
+	if (row->thread)
+		json_key_number(json, "tid", row->thread);
 	if (!view->by_cgroup)
 		json_key_clean_string(json, "name", row->name);
 	if (row->processes)
-		json_key_number(json, "ended_processes", row->processes);
+		json_key_number(json, view->by_thread ? "ended_threads" : "ended_processes",
+				row->processes);
 	if (row->cgroup[0])
 		json_key_clean_string(json, "cgroup", row->cgroup);
 	put_amount(json, &row->amount);
@@ -182,6 +185,8 @@ void view_json(const struct view *view, struct output *output)
 
 	if (view->by_cgroup)
 		rows = "cgroups";
+	if (view->by_thread)
+		rows = "threads";
 	json_init(&json, output);
 	json_object(&json);
 	json_key(&json, "time_seconds");

@@ -170,14 +170,21 @@ static void put_frequency(const struct view *view, const struct amount *amount,
 	output_string(output, text);
 }
 
+static void put_number(uint32_t number, struct output *output)
+{
+	char text[16] = "      - ";
+
+	if (number)
+		snprintf(text, sizeof(text), "%7" PRIu32 " ", number);
+	output_string(output, text);
+}
+
 static void put_row(const struct view *view, const struct view_row *row, struct output *output)
 {
 	const uint64_t *figure = row->amount.figure;
-	char line[LINE_BYTES], split[32], pid[16] = "-";
+	char line[LINE_BYTES], split[32];
 
 	format_split(view, &row->amount, split, sizeof(split));
-	if (row->pid)
-		snprintf(pid, sizeof(pid), "%" PRIu32, row->pid);
 	snprintf(line, sizeof(line),
 		 "%11.6f %6.1f %s %9.4f %8" PRIu64 " %7" PRIu64 " %6" PRIu64 " %7" PRIu64 " ",
 		 seconds(row->ns), percent(row->ns, view->elapsed), split,
@@ -188,10 +195,10 @@ static void put_row(const struct view *view, const struct view_row *row, struct 
 	put_counters(view, &row->amount, output);
 	put_joules(view, output, row->amount.energy);
 	put_frequency(view, &row->amount, output);
-	if (!view->by_cgroup) {
-		snprintf(line, sizeof(line), "%7s ", pid);
-		output_string(output, line);
-	}
+	if (!view->by_cgroup)
+		put_number(row->pid, output);
+	if (view->by_thread)
+		put_number(row->thread, output);
 	put_name(view, row, output);
 }
 
@@ -213,6 +220,15 @@ static void put_head(const struct view *view, struct output *output)
 	output_string(output, line);
 }
 
+static const char *columns_of(const struct view *view)
+{
+	if (view->by_cgroup)
+		return "CGROUP\n";
+	if (view->by_thread)
+		return "    PID     TID NAME\n";
+	return "    PID NAME\n";
+}
+
 void view_text(const struct view *view, struct output *output)
 {
 	char line[LINE_BYTES];
@@ -232,7 +248,7 @@ void view_text(const struct view *view, struct output *output)
 		output_string(output, "  estim. J ");
 	if (view_has_frequency(view))
 		output_string(output, "   MHz ");
-	output_string(output, view->by_cgroup ? "CGROUP\n" : "    PID NAME\n");
+	output_string(output, columns_of(view));
 	for (; shown < view->count && shown < ROWS_SHOWN; shown++)
 		put_row(view, &view->rows[shown], output);
 	if (shown == view->count)
