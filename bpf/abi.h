@@ -1366,7 +1366,8 @@ struct account_cpu {
 	/* The places that this CPU has changed last, for a reader that has read them before. */
 	u64 changes; /* number of them so far; the next one goes to changes % ACCOUNT_RECENT */
 	u32 recent[ACCOUNT_RECENT];
-	u64 fill[1];
+	u32 kernel; /* flag: the running thread is one of the kernel, and not idle */
+	u32 pad;
 };
 _Static_assert(sizeof(struct account) % 8 == 0, "struct account");
 _Static_assert(sizeof(struct account_cpu) % 64 == 0, "CPUs share no line");

@@ -346,6 +346,7 @@ static __attribute__((noinline)) void meet_unseen(struct account_cpu *cpu, struc
 
 	cpu->missed++;
 	cpu->thread = BPF_CORE_READ(task, pid);
+	cpu->kernel = cpu->thread && BPF_CORE_READ(task, flags) & PF_KTHREAD;
 	cpu->place = find_place(cpu, task, 1);
 	account = account_at(cpu->place);
 	if (!account || !others || !account->thread)
@@ -447,6 +448,7 @@ INLINE void enter_cpu(struct account_cpu *cpu, struct task_struct *next)
 	cpu->place = known_place(next);
 	cpu->thread = next->pid;
 	cpu->pid = next->tgid;
+	cpu->kernel = next->pid && next->flags & PF_KTHREAD;
 }
 
 /*

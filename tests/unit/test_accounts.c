@@ -368,7 +368,7 @@ static void test_accounts__cpu_that_is_offline(void **state)
 	struct accounts_sums sums;
 
 	(void)state;
-	stopper->kernel = 1;
+	cpus[1].kernel = 1;
 	stopper->ns = 40;
 	cpus[1].place = FIRST;
 	cpus[1].since = BEGIN + 40;
@@ -382,6 +382,7 @@ static void test_accounts__cpu_that_is_offline(void **state)
 	places[ACCOUNT_PLACE(1, ACCOUNT_IDLE)].ns = 960;
 	cpus[1].since = BEGIN + 1000;
 	cpus[1].place = ACCOUNT_PLACE(1, ACCOUNT_IDLE);
+	cpus[1].kernel = 0;
 	accounts_reader_turn(&reader);
 	accounts_reader_sum(&reader, &sums);
 	assert_int_equal(row_of(20)->total.ns, 40);

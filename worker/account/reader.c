@@ -174,7 +174,7 @@ static uint64_t charge_running(struct accounts_reader *reader, const struct acco
 		return cpu->since - cpu->pending;
 	take_amount(account, &now);
 	now.ns += cpu->pending;
-	if (cpu->context == 0 && time > cpu->since && !account->kernel) {
+	if (cpu->context == 0 && time > cpu->since && !cpu->kernel) {
 		now.ns += time - cpu->since;
 		until = time;
 	}
