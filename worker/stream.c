@@ -10,6 +10,7 @@
 #include "worker/process/tracker.h"
 #include "worker/sample/cgroups.h"
 #include "worker/sample/event_ring.h"
+#include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 
 struct item {
@@ -140,6 +141,12 @@ void stream_skip(void *consumer, const void *producer, struct sideband *sideband
 		sideband_skip(&sidebands[i]);
 }
 
+static void keep_wait(struct samples *samples, const struct event_ring *events)
+{
+	if (samples && events->has_wait)
+		samples_end_wait(samples, &events->wait);
+}
+
 /* Keeps what an event tells of no process, and other events until stream_apply(). */
 static void keep(struct stream *stream, const struct event_ring *events, const struct event *event,
 		 const struct stream_names *names)
@@ -148,6 +155,8 @@ static void keep(struct stream *stream, const struct event_ring *events, const s
 		late_names_add(names->late_names, event->generation, events->name);
 	else if (event->kind == EVENT_CGROUP)
 		cgroups_add(names->cgroups, event->cgroup, events->path);
+	else if (event->kind == EVENT_WAIT)
+		keep_wait(names->samples, events);
 	else if (events->has_code)
 		add_code(stream, &events->code);
 	else

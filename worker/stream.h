@@ -14,13 +14,15 @@
 struct cgroups;
 struct event_ring;
 struct late_names;
+struct samples;
 struct sideband;
 struct stream;
 struct tracker;
 
-struct stream_names { /* all borrowed */
+struct stream_names { /* all borrowed: what events tell of no process */
 	struct late_names *late_names;
 	struct cgroups *cgroups;
+	struct samples *samples;
 };
 
 struct stream *stream_new(void);	 /* NULL: no memory */
