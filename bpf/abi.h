@@ -1237,13 +1237,14 @@ enum waker {
 struct event_wait {
 	struct event event;
 	u64 began; /* time of the record */
+	u64 left;  /* CLOCK_MONOTONIC, ns: behind the sampler, whose time is no part of the wait */
 	u64 woken; /* CLOCK_MONOTONIC, ns; 0: WAKER_UNKNOWN */
 	u32 tid;
 	u32 waker;		     /* enum waker */
 	u32 waker_pid, waker_tid;    /* WAKER_THREAD; else 0 */
 	u8 waker_name[ABI_COMM_BYTES]; /* the same: of the thread, NUL padded */
 };
-_Static_assert(sizeof(struct event_wait) == 120, "struct event_wait");
+_Static_assert(sizeof(struct event_wait) == 128, "struct event_wait");
 
 /*
  * The names that make up the path of a cgroup, told at the first sample of a process there, to each

@@ -108,6 +108,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	event->event.pid = task->tgid;
 	event->tid = task->pid;
 	event->began = wait->began;
+	event->left = wait->left;
 	event->woken = wait->woken;
 	event->waker = wait->waker;
 	event->waker_pid = wait->waker_pid;
@@ -124,7 +125,7 @@ static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_t
 
 	if (!wait)
 		return;
-	if (wait->written && wait->epoch == worker_epoch)
+	if (wait->left && wait->epoch == worker_epoch)
 		tell_wait(cpu, task, wait, now);
 	bpf_map_delete_elem(&off_waits, &id);
 	__sync_fetch_and_add(&thread->waits, -1ll);
@@ -184,7 +185,7 @@ static __attribute__((noinline)) void take(struct off_cpu *cpu, struct off_threa
 
 INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now)
 {
-	u32 id = prev->pid, probability;
+	u32 id = prev->pid;
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
 	struct off_thread *thread;
@@ -202,11 +203,11 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 	thread->left = now;
 	if (draw_is_due(cpu, &limits, now))
 		draw_adapt(cpu, &limits, now);
-	probability = draw_probability(passed, cpu->interval);
-	if (probability != OFF_CERTAIN && bpf_get_prandom_u32() >= probability)
-		return;
-	take(cpu, thread, prev,
-	     OFF_WORD(probability, OFF_NO_CALL, state_of(prev, preempted)), now);
+	if (draw_takes(passed, cpu->interval, bpf_get_prandom_u32()))
+		take(cpu, thread, prev,
+		     OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL,
+			      state_of(prev, preempted)),
+		     now);
 }
 
 SEC("tp_btf/sched_switch")

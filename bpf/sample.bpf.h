@@ -660,24 +660,30 @@ GLOBAL u64 time_of_sample(u64 switches)
 	return left;
 }
 
-/* Counts the time that a stack took, by which on_switch draws the next ones. */
-GLOBAL int off_end(u64 began)
-{
-	struct off_cpu *cpu = off_cpu_now();
-
-	if (cpu)
-		cpu->spent += bpf_ktime_get_ns() - began;
-	return 0;
-}
-
 /* Has EVENT_WAIT tell the worker when the thread runs again. */
-GLOBAL int off_expect(void)
+GLOBAL int off_expect(u64 now)
 {
 	u32 thread = (u32)bpf_get_current_pid_tgid();
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &thread);
 
 	if (wait)
-		wait->written = 1;
+		wait->left = now;
+	return 0;
+}
+
+/*
+ * Counts the time that a stack took, by which on_switch draws the next ones. The wait begins behind
+ * the sampler, if the thread has a record.
+ */
+GLOBAL int off_end(u64 began, u32 has_record)
+{
+	struct off_cpu *cpu = off_cpu_now();
+	u64 now = bpf_ktime_get_ns();
+
+	if (cpu)
+		cpu->spent += now - began;
+	if (has_record)
+		off_expect(now);
 	return 0;
 }
 
@@ -927,10 +933,8 @@ INLINE int take_now(void *ctx, struct scratch *scratch, struct counters *count, 
 	scratch->kept = 0;
 	scratch->late = 0;
 	scratch->unkept = generation && generation->unkept;
-	if (off_cpu && is_switch(ctx)) {
+	if (off_cpu && is_switch(ctx))
 		count->off_taken++;
-		off_expect();
-	}
 	take(ctx, scratch, id, task, generation, now);
 	return 1;
 }
@@ -1077,7 +1081,7 @@ int on_sample(void *ctx)
 			finish(ctx, scratch, count, now);
 		/* the scheduler waits: kept samples are left to the clock */
 		if (off_cpu && is_switch(ctx)) {
-			off_end(now);
+			off_end(now, taken);
 			return 0;
 		}
 		/* the verifier must see a count, not a flag that the compiler makes of it */

@@ -97,11 +97,10 @@ struct {
 /* A thread off its CPU whose stack was drawn, by its id, until it runs again. */
 struct off_wait {
 	u64 began;   /* CLOCK_MONOTONIC, ns */
+	u64 left;    /* the same, behind the sampler; 0: the worker gets no record */
 	u64 woken;   /* the same; 0: not yet, or nobody saw it */
-	u32 written; /* flag: the worker gets its record */
-	u32 epoch;   /* of that worker */
+	u32 epoch;   /* of the worker that gets the record */
 	u32 waker, waker_pid, waker_tid; /* as in struct event_wait */
-	u32 fill;
 	u8 waker_name[ABI_COMM_BYTES];
 };
 #ifndef OFF_WAITS_MAX

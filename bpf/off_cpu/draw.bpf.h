@@ -25,16 +25,28 @@ struct off_cpu {
 	u64 arguments; /* address of those of a tracepoint, for a moment */
 };
 
-/* Returns the probability of a stack, in 2^-32. interval is at most DRAW_INTERVAL_MAX. */
+/*
+ * Returns whether a stack is taken, by a random number of 32 bits. That is so with
+ * draw_probability(), without its division. interval is at most DRAW_INTERVAL_MAX.
+ */
+static inline int draw_takes(u64 passed, u64 interval, u32 random)
+{
+	if (passed >= interval)
+		return 1;
+	/* shifted, so that 64 bits are enough */
+	return (u64)random * ((interval >> 6) + 1) < (passed >> 6 | 1) << 32;
+}
+
+/* Returns the probability of a stack, in 2^-32. */
 static inline u32 draw_probability(u64 passed, u64 interval)
 {
 	u64 probability;
 
 	if (passed >= interval)
 		return OFF_CERTAIN;
-	/* shifted, so that 64 bits are enough */
-	probability = ((passed >> 6) << 32) / ((interval >> 6) + 1);
-	return probability ? probability : 1;
+	/* how many numbers draw_takes() takes */
+	probability = (((passed >> 6 | 1) << 32) - 1) / ((interval >> 6) + 1) + 1;
+	return probability < OFF_CERTAIN ? probability : OFF_CERTAIN;
 }
 
 static inline u64 draw_bounded(u64 interval, u64 least)

@@ -13,7 +13,8 @@
 /* A record that awaits its event. */
 struct begun {
 	struct waits_stack stack; /* locations: owned */
-	uint64_t counted;	  /* CLOCK_MONOTONIC, ns: until when the time is in a profile */
+	uint64_t left;		  /* CLOCK_MONOTONIC, ns: when the wait began */
+	uint64_t counted;	  /* the same: until when the time is in a profile */
 	uint32_t profile;	  /* number of the profile that the sample is of */
 };
 
@@ -190,14 +191,17 @@ static void count(struct waits *waits, struct begun *begun, const struct event_w
 	const struct waits_stack *stack = &begun->stack;
 	uint64_t ns, times = 0;
 
+	/* the sampler's own time is no part of the wait */
+	if (end && begun->counted == stack->head.time)
+		begun->counted = begun->left = end->left;
 	if (stack->left_out || now <= begun->counted)
 		return;
-	if (now - stack->head.time < waits->parts.least) {
+	if (now - begun->left < waits->parts.least) {
 		waits->counts.shorter += end != NULL;
 		return;
 	}
 	ns = weigh(now - begun->counted, stack->word);
-	if (begun->counted == stack->head.time) {
+	if (begun->counted == begun->left) {
 		times = weigh(PROFILE_WAITS_ONE, stack->word);
 		waits->counts.waits++;
 		note_probability(waits, stack->word);
@@ -234,7 +238,7 @@ static struct begun *copy_of(const struct waits_stack *stack)
 	if (!begun)
 		return NULL;
 	begun->stack = *stack;
-	begun->counted = stack->head.time;
+	begun->counted = begun->left = stack->head.time;
 	begun->stack.locations = malloc(bytes + 1);
 	if (!begun->stack.locations) {
 		free(begun);
@@ -287,7 +291,8 @@ int waits_begin(struct waits *waits, const struct waits_stack *stack)
 static bool is_well_formed(const struct event_wait *event)
 {
 	return event->tid != 0 && event->tid <= PROCESS_PID_MAX &&
-	       event->event.pid <= PROCESS_PID_MAX && event->began < event->event.time &&
+	       event->event.pid <= PROCESS_PID_MAX && event->began <= event->left &&
+	       event->left <= event->event.time &&
 	       event->woken <= event->event.time && event->waker < WAKERS &&
 	       event->waker_pid <= PROCESS_PID_MAX && event->waker_tid <= PROCESS_PID_MAX;
 }
