@@ -104,6 +104,8 @@ struct profile_state_row {
 const struct profile_state_row *profile_state(uint32_t state);
 /* Returns the state of a word, or STATE_WAIT for an unknown one. */
 uint32_t profile_state_find(const char *word);
+bool profile_state_is_frame(const char *name);	/* whether the name is the frame of a state */
+const char *profile_state_side(uint32_t state); /* "on-cpu" or "off-cpu" */
 
 #define PROFILE_WAITS_ONE 1024u /* in profile_sample.waits: one wait */
 

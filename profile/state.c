@@ -23,3 +23,16 @@ uint32_t profile_state_find(const char *word)
 			return i;
 	return STATE_WAIT;
 }
+
+bool profile_state_is_frame(const char *name)
+{
+	for (uint32_t i = 0; i < PROFILE_STATES; i++)
+		if (states[i].frame && strcmp(states[i].frame, name) == 0)
+			return true;
+	return false;
+}
+
+const char *profile_state_side(uint32_t state)
+{
+	return state == STATE_CPU ? "on-cpu" : "off-cpu";
+}
