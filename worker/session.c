@@ -116,12 +116,18 @@ static uint64_t count_records(const struct session *session)
 	return sum;
 }
 
+static void take_wait(void *context, const struct event_wait *wait)
+{
+	samples_end_wait(context, wait);
+}
+
 static bool read_streams(struct session *session, uint64_t now)
 {
 	const struct stream_names names = {
 		.late_names = session->late_names,
 		.cgroups = session->cgroups,
-		.samples = session->samples,
+		.take_wait = take_wait,
+		.context = session->samples,
 	};
 	const uint64_t events = stream_events(session->stream);
 	bool busy = stream_read(session->stream, &session->events, &names, session->parts.sidebands,

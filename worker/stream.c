@@ -10,7 +10,6 @@
 #include "worker/process/tracker.h"
 #include "worker/sample/cgroups.h"
 #include "worker/sample/event_ring.h"
-#include "worker/sample/samples.h"
 #include "worker/sample/sideband.h"
 
 struct item {
@@ -141,10 +140,10 @@ void stream_skip(void *consumer, const void *producer, struct sideband *sideband
 		sideband_skip(&sidebands[i]);
 }
 
-static void keep_wait(struct samples *samples, const struct event_ring *events)
+static void keep_wait(const struct event_ring *events, const struct stream_names *names)
 {
-	if (samples && events->has_wait)
-		samples_end_wait(samples, &events->wait);
+	if (names->take_wait && events->has_wait)
+		names->take_wait(names->context, &events->wait);
 }
 
 /* Keeps what an event tells of no process, and other events until stream_apply(). */
@@ -156,7 +155,7 @@ static void keep(struct stream *stream, const struct event_ring *events, const s
 	else if (event->kind == EVENT_CGROUP)
 		cgroups_add(names->cgroups, event->cgroup, events->path);
 	else if (event->kind == EVENT_WAIT)
-		keep_wait(names->samples, events);
+		keep_wait(events, names);
 	else if (events->has_code)
 		add_code(stream, &events->code);
 	else
