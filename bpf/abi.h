@@ -1237,7 +1237,7 @@ enum waker {
 struct event_wait {
 	struct event event;
 	u64 began; /* time of the record */
-	u64 left;  /* CLOCK_MONOTONIC, ns: behind the sampler, whose time is no part of the wait */
+	u64 left;  /* CLOCK_MONOTONIC, ns: from when the wait counts, without the sampler's time */
 	u64 woken; /* CLOCK_MONOTONIC, ns; 0: WAKER_UNKNOWN */
 	u32 tid;
 	u32 waker;		     /* enum waker */

@@ -5,12 +5,13 @@
  * stack of a thread that was drawn. When such a thread runs again, EVENT_WAIT tells for how long it
  * was away.
  *
- * The draw: a thread that left `passed` ns after it left the last time is taken with a probability
- * of passed / interval, and always where that is 1 or more. So each thread has about one stack an
- * interval, and a thread that leaves rarely has all of them. The probability depends on what was
- * before alone. So a duration divided by its probability sums up to the true time. An interval is at
- * first the time between two samples of the clock, and grows while stacks take more time than the
- * budget allows.
+ * The draw: a stack is taken with a probability of passed / interval, and always where that is 1 or
+ * more. `passed` ns ago the thread left for the last time in the same system call, or was preempted
+ * for the last time. So each thread has about one stack an interval and call, and waits that are
+ * rare have all of them: a long wait among many short ones is not left to chance. The probability
+ * depends on what was before alone. So a duration divided by its probability sums up to the true
+ * time. An interval is at first the time between two samples of the clock, and grows while stacks
+ * take more time than the budget allows.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -20,6 +21,7 @@
 #include "bpf/base.bpf.h"
 #include "bpf/config.bpf.h"
 #include "bpf/events.bpf.h"
+#include "bpf/filter.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/off_cpu/draw.bpf.h"
 #include "bpf/shared_maps.bpf.h"
@@ -33,9 +35,8 @@ const volatile struct off_limits off_limits = {.interval = 1, .window = 1, .budg
 
 /* ---- maps ---- */
 
-/* By the lower bits of a thread's id. Threads that share a place are drawn as one thread would be. */
+/* By the lower bits of a thread's id. */
 struct off_thread {
-	u64 left;  /* CLOCK_MONOTONIC, ns: when it last left a CPU */
 	u64 waits; /* how many of these threads are in off_waits */
 };
 #define OFF_THREADS 16384u
@@ -45,6 +46,18 @@ struct {
 	__type(key, u32);
 	__type(value, struct off_thread);
 } off_threads SEC(".maps");
+
+/*
+ * CLOCK_MONOTONIC, ns: when a thread last left a CPU in a system call, at a place made from both.
+ * Threads that share a place are drawn as one would be.
+ */
+#define OFF_LEFT_BITS 15
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << OFF_LEFT_BITS);
+	__type(key, u32);
+	__type(value, u64);
+} off_left SEC(".maps");
 
 /* As the sampler has it: the loader gives the map. */
 struct {
@@ -91,6 +104,20 @@ INLINE void lose_wait(void)
 		__sync_fetch_and_add(&count->off_events_lost, 1);
 }
 
+/*
+ * Returns from when the wait counts. The sampler's time is no part of it where that delayed another
+ * thread on this CPU, which may be the one that wakes. Where the CPU had no other work, only the time
+ * from a wake-up on is: the thread would have run by then.
+ */
+INLINE u64 counts_from(const struct off_wait *wait)
+{
+	if (!wait->idle)
+		return wait->left;
+	if (!wait->woken || wait->woken >= wait->left)
+		return wait->began;
+	return wait->began + wait->left - wait->woken;
+}
+
 INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struct off_wait *wait,
 		      u64 now)
 {
@@ -108,7 +135,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	event->event.pid = task->tgid;
 	event->tid = task->pid;
 	event->began = wait->began;
-	event->left = wait->left;
+	event->left = counts_from(wait);
 	event->woken = wait->woken;
 	event->waker = wait->waker;
 	event->waker_pid = wait->waker_pid;
@@ -141,6 +168,24 @@ INLINE void arrive(struct off_cpu *cpu, struct task_struct *next, u64 now)
 
 /* ---- a thread leaves ---- */
 
+/* Returns the registers that the entry to the kernel saved, as kernel_for.bpf.h has it. */
+INLINE void *entry_registers(struct task_struct *task)
+{
+	if (newer_helpers & NEWER_TASK_PT_REGS)
+		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
+}
+
+/* Returns the number of the system call that the current task is in; negative: it is in none. */
+INLINE s64 call_of(struct task_struct *task)
+{
+	s64 call = -1;
+
+	bpf_probe_read_kernel(&call, sizeof(call),
+			      (char *)entry_registers(task) + PT_ORIG_RAX * 8);
+	return call;
+}
+
 INLINE enum off_state state_of(struct task_struct *task, int preempted)
 {
 	u32 state;
@@ -161,14 +206,15 @@ INLINE enum off_state state_of(struct task_struct *task, int preempted)
 }
 
 /* Has the sampler take the stack of the thread that leaves. */
-static __attribute__((noinline)) void take(struct off_cpu *cpu, struct off_thread *thread,
-					   struct task_struct *task, u64 word, u64 now)
+static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_struct *task, u64 word,
+					   u64 now, u32 idle)
 {
-	struct off_wait fresh = {.began = now, .epoch = worker_epoch};
+	struct off_wait fresh = {.began = now, .epoch = worker_epoch, .idle = idle};
 	u32 id = BPF_CORE_READ(task, pid);
+	struct off_thread *thread = thread_of(id);
 	struct counters *count = counters_now();
 
-	if (!count)
+	if (!count || !thread)
 		return;
 	if (cpu->taken)
 		count->off_skipped++;
@@ -183,31 +229,57 @@ static __attribute__((noinline)) void take(struct off_cpu *cpu, struct off_threa
 	cpu->taken = now;
 }
 
-INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now)
+/* The sampler would leave the sample out. */
+INLINE int is_unwanted(u32 pid)
 {
-	u32 id = prev->pid;
+	if (filter_mode == FILTER_TARGETS && !bpf_map_lookup_elem(&generations, &pid))
+		return !is_target(pid);
+	return !wanted_now();
+}
+
+#define PREEMPTED_CALL 0xffffu /* in place of a system call */
+
+INLINE u64 *left_of(u32 id, u32 call)
+{
+	u32 place = (id * 2654435761u ^ call * 2246822519u) >> (32 - OFF_LEFT_BITS);
+
+	return bpf_map_lookup_elem(&off_left, &place);
+}
+
+/* Returns for how long the thread has not left like this, and begins anew. */
+INLINE u64 time_since(u64 *left, u64 interval, u64 now)
+{
+	u64 before = *left;
+
+	*left = now;
+	/* nothing is known of the first time */
+	return before ? now - before : interval;
+}
+
+/* idle: flag, no thread comes. */
+INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now, u32 idle)
+{
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
-	struct off_thread *thread;
-	u64 passed;
+	u32 id = prev->pid, call = PREEMPTED_CALL;
+	u64 *left, passed;
+	enum off_state state;
 
 	if (!id || prev->flags & (PF_KTHREAD | PF_EXITING))
 		return;
-	thread = thread_of(id);
-	if (!thread)
+	state = state_of(prev, preempted);
+	if (state != OFF_PREEMPTED)
+		call = call_of((void *)bpf_get_current_task());
+	left = left_of(id, call);
+	if (!left)
 		return;
-	passed = now - thread->left;
-	/* of a thread that comes for the first time nothing is known */
-	if (passed == now)
-		passed = limits.interval;
-	thread->left = now;
+	passed = time_since(left, limits.interval, now);
 	if (draw_is_due(cpu, &limits, now))
 		draw_adapt(cpu, &limits, now);
-	if (draw_takes(passed, cpu->interval, bpf_get_prandom_u32()))
-		take(cpu, thread, prev,
-		     OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL,
-			      state_of(prev, preempted)),
-		     now);
+	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
+		return;
+	take(cpu, prev,
+	     OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL, state), now, idle);
 }
 
 SEC("tp_btf/sched_switch")
@@ -221,19 +293,11 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 		return 0;
 	now = bpf_ktime_get_ns();
 	arrive(cpu, next, now);
-	leave(cpu, prev, preempted, now);
+	leave(cpu, prev, preempted, now, !next->pid);
 	return 0;
 }
 
 /* ---- a thread is woken ---- */
-
-/* Returns the registers that the entry to the kernel saved, as kernel_for.bpf.h has it. */
-INLINE void *entry_registers(struct task_struct *task)
-{
-	if (newer_helpers & NEWER_TASK_PT_REGS)
-		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
-	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
-}
 
 /*
  * Returns whether an interrupt woke the thread, and not the current task. The kernel handles
@@ -242,7 +306,6 @@ INLINE void *entry_registers(struct task_struct *task)
  */
 INLINE int is_in_interrupt(struct off_cpu *cpu, void *arguments, struct task_struct *task)
 {
-	s64 call = 0;
 	u64 at;
 
 	/* memory makes a number of the pointer */
@@ -252,9 +315,7 @@ INLINE int is_in_interrupt(struct off_cpu *cpu, void *arguments, struct task_str
 		return 1;
 	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return 0;
-	bpf_probe_read_kernel(&call, sizeof(call),
-			      (char *)entry_registers(task) + PT_ORIG_RAX * 8);
-	return call < 0;
+	return call_of(task) < 0;
 }
 
 /* A process that no hook has judged yet is hidden, too. */

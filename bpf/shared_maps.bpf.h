@@ -101,14 +101,13 @@ struct off_wait {
 	u64 woken;   /* the same; 0: not yet, or nobody saw it */
 	u32 epoch;   /* of the worker that gets the record */
 	u32 waker, waker_pid, waker_tid; /* as in struct event_wait */
+	u32 idle;			 /* flag: no other thread came to the CPU */
+	u32 fill;
 	u8 waker_name[ABI_COMM_BYTES];
 };
-#ifndef OFF_WAITS_MAX
-#define OFF_WAITS_MAX 16384
-#endif
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, OFF_WAITS_MAX);
+	__uint(max_entries, 1); /* the loader gives more where time off the CPU is asked for */
 	__type(key, u32); /* thread id */
 	__type(value, struct off_wait);
 } off_waits SEC(".maps");

@@ -36,6 +36,7 @@ static void set_constants(struct off_cpu_bpf *own, const struct walk_loop_bpf *s
 {
 	own->rodata->cpu_count = sampler->rodata->cpu_count;
 	own->rodata->newer_helpers = sampler->rodata->newer_helpers;
+	own->rodata->filter_mode = sampler->rodata->filter_mode;
 	own->rodata->deny_kinds = sampler->rodata->deny_kinds;
 	own->rodata->off_limits = limits_of(frequency, sampler->rodata->cpu_count);
 }

@@ -18,6 +18,7 @@
 #include "loader/map_memory.h"
 
 #define RECORD_BYTES_USUAL 512u
+#define OFF_WAITS_MAX	   16384u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; faster sampling gets no walk_extension_ns */
 
 /* ---- what the running kernel offers -------------------------------------------------------- */
@@ -105,9 +106,13 @@ static int size_kept(struct programs *programs)
 static int size_waits(struct programs *programs, uint32_t mode)
 {
 	const struct walk_loop_bpf *skeleton = programs->skeleton;
+	int r;
 
 	if (mode == OFF_MODE_NONE)
-		return bpf_map__set_max_entries(skeleton->maps.off_waits, 1);
+		return 0;
+	r = bpf_map__set_max_entries(skeleton->maps.off_waits, OFF_WAITS_MAX);
+	if (r)
+		return r;
 	return bpf_map__set_max_entries(skeleton->maps.off_cpus, programs->cpus);
 }
 

@@ -230,11 +230,11 @@ static void print_off_cpu(const struct summary_off_cpu *off_cpu, FILE *stream)
 {
 	if (!off_cpu->least_probability && !off_cpu->shorter)
 		return;
-	fprintf(stream,
-		"off-CPU: stacks %" PRIu64 ", time %.3f s (estimated), probability of a stack "
-		"%.6f to 1",
-		off_cpu->waits, (double)off_cpu->ns / NS_PER_SECOND,
-		(double)(off_cpu->least_probability & UINT32_MAX) / UINT32_MAX);
+	fprintf(stream, "off-CPU: stacks %" PRIu64 ", time %.3f s (estimated)", off_cpu->waits,
+		(double)off_cpu->ns / NS_PER_SECOND);
+	if (off_cpu->least_probability)
+		fprintf(stream, ", probability of a stack %.6f to 1",
+			(double)(off_cpu->least_probability & UINT32_MAX) / UINT32_MAX);
 	if (off_cpu->open)
 		fprintf(stream, ", going on at the end %" PRIu64, off_cpu->open);
 	if (off_cpu->shorter)
