@@ -57,8 +57,8 @@ static void make_tables(const struct option_reader *reader, struct tables *ret_t
 
 		if (!is_read(reader, i))
 			continue;
-		*longs++ = (struct option){row->name, argument_kind(row), NULL,
-					   LONG_OPTION + (int)i};
+		*longs++ =
+			(struct option){row->name, argument_kind(row), NULL, LONG_OPTION + (int)i};
 		if (!row->letter)
 			continue;
 		*letters++ = row->letter;

@@ -20,12 +20,12 @@
 typedef const char *option_setter(void *target, const char *argument, size_t value);
 
 struct option_row {
-	const char *name;     /* the long form; NULL: a text of the help between options */
-	char letter;	      /* the short form; '\0': none */
+	const char *name; /* the long form; NULL: a text of the help between options */
+	char letter;	  /* the short form; '\0': none */
 	/* a word for the argument; "[=WORD]": may be left out; NULL: the option takes none */
 	const char *argument;
-	uint32_t verbs;	      /* bits, of the verbs that have this option */
-	const char *help;     /* each '\n' continues below; NULL: part of the next row's help */
+	uint32_t verbs;	  /* bits, of the verbs that have this option */
+	const char *help; /* each '\n' continues below; NULL: part of the next row's help */
 	option_setter *set;
 	size_t value;
 };

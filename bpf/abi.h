@@ -1224,7 +1224,7 @@ struct event_name {
 };
 _Static_assert(sizeof(struct event_name) == 168, "struct event_name");
 
-/* Who ended a wait. */
+/* The party that ended a wait. */
 enum waker {
 	WAKER_UNKNOWN,	 /* no wake-up was seen, as of a thread that was preempted */
 	WAKER_THREAD,	 /* the thread that ran there */
@@ -1240,8 +1240,8 @@ struct event_wait {
 	u64 left;  /* CLOCK_MONOTONIC, ns: from when the wait counts, without the sampler's time */
 	u64 woken; /* CLOCK_MONOTONIC, ns; 0: WAKER_UNKNOWN */
 	u32 tid;
-	u32 waker;		     /* enum waker */
-	u32 waker_pid, waker_tid;    /* WAKER_THREAD; else 0 */
+	u32 waker;		       /* enum waker */
+	u32 waker_pid, waker_tid;      /* WAKER_THREAD; else 0 */
 	u8 waker_name[ABI_COMM_BYTES]; /* the same: of the thread, NUL padded */
 };
 _Static_assert(sizeof(struct event_wait) == 128, "struct event_wait");

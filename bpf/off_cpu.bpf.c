@@ -7,8 +7,8 @@
  *
  * The draw: a stack is taken with a probability of passed / interval, and always where that is 1 or
  * more. `passed` ns ago the thread left for the last time in the same system call, or was preempted
- * for the last time. So each thread has about one stack an interval and call, and waits that are
- * rare have all of them: a long wait among many short ones is not left to chance. The probability
+ * for the last time. So each thread has about one stack an interval and call. All rare waits have
+ * one: a long wait among many short ones is not left to chance. The probability
  * depends on what was before alone. So a duration divided by its probability sums up to the true
  * time. An interval is at first the time between two samples of the clock, and grows while stacks
  * take more time than the budget allows.
@@ -106,8 +106,8 @@ INLINE void lose_wait(void)
 
 /*
  * Returns from when the wait counts. The sampler's time is no part of it where that delayed another
- * thread on this CPU, which may be the one that wakes. Where the CPU had no other work, only the time
- * from a wake-up on is: the thread would have run by then.
+ * thread on this CPU, which may be the one that wakes. Where the CPU had no other work, the thread
+ * would have run from its wake-up on: only that time is left out.
  */
 INLINE u64 counts_from(const struct off_wait *wait)
 {
@@ -181,8 +181,7 @@ INLINE s64 call_of(struct task_struct *task)
 {
 	s64 call = -1;
 
-	bpf_probe_read_kernel(&call, sizeof(call),
-			      (char *)entry_registers(task) + PT_ORIG_RAX * 8);
+	bpf_probe_read_kernel(&call, sizeof(call), (char *)entry_registers(task) + PT_ORIG_RAX * 8);
 	return call;
 }
 
@@ -278,8 +277,8 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 		draw_adapt(cpu, &limits, now);
 	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
 		return;
-	take(cpu, prev,
-	     OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL, state), now, idle);
+	take(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL, state), now,
+	     idle);
 }
 
 SEC("tp_btf/sched_switch")
@@ -301,8 +300,8 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 
 /*
  * Returns whether an interrupt woke the thread, and not the current task. The kernel handles
- * interrupts on stacks of their own, but for those of user mode: these have the number of no system
- * call (orig_rax) in the task's registers. The arguments of the tracepoint are on the stack in use.
+ * interrupts on stacks of their own, but for those of user mode. Then the task's registers have the
+ * number of no system call (orig_rax). The arguments of the tracepoint are on the stack in use.
  */
 INLINE int is_in_interrupt(struct off_cpu *cpu, void *arguments, struct task_struct *task)
 {

@@ -633,8 +633,8 @@ INLINE struct off_cpu *off_cpu_now(void)
 }
 
 /*
- * Returns whether the event is a switch. Its period is 1, and no clock has such a period but for
- * the first tick of a hardware counter, for which no thread is marked.
+ * Returns whether the event is a switch. Its period is 1, which no clock has. The first tick
+ * of a hardware counter has it, but then no thread is marked.
  */
 INLINE int is_switch(void *ctx)
 {
@@ -734,7 +734,8 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 		return;
 	if (generation)
 		record->reason = take_user(sample, task, generation);
-	if (record->reason == REASON_COUNT && sample->regs[PT_ORIG_RAX] < OFF_NO_CALL && sample->off)
+	if (record->reason == REASON_COUNT && sample->regs[PT_ORIG_RAX] < OFF_NO_CALL &&
+	    sample->off)
 		off_set_call(sample);
 }
 

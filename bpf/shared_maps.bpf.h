@@ -96,10 +96,10 @@ struct {
 
 /* A thread off its CPU whose stack was drawn, by its id, until it runs again. */
 struct off_wait {
-	u64 began;   /* CLOCK_MONOTONIC, ns */
-	u64 left;    /* the same, behind the sampler; 0: the worker gets no record */
-	u64 woken;   /* the same; 0: not yet, or nobody saw it */
-	u32 epoch;   /* of the worker that gets the record */
+	u64 began; /* CLOCK_MONOTONIC, ns */
+	u64 left;  /* the same, behind the sampler; 0: the worker gets no record */
+	u64 woken; /* the same; 0: not yet, or nobody saw it */
+	u32 epoch; /* of the worker that gets the record */
 	u32 waker, waker_pid, waker_tid; /* as in struct event_wait */
 	u32 idle;			 /* flag: no other thread came to the CPU */
 	u32 fill;
@@ -108,7 +108,7 @@ struct off_wait {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* the loader gives more where time off the CPU is asked for */
-	__type(key, u32); /* thread id */
+	__type(key, u32);	/* thread id */
 	__type(value, struct off_wait);
 } off_waits SEC(".maps");
 

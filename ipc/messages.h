@@ -284,9 +284,9 @@ enum counts_descriptor {
 };
 struct message_counts {
 	struct message_sampling sampling;
-	uint32_t cpus;	 /* entries of the map */
-	uint32_t cgroup; /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
-	uint32_t rules;	 /* in COUNTS_RULES; 0: there is none */
+	uint32_t cpus;	  /* entries of the map */
+	uint32_t cgroup;  /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
+	uint32_t rules;	  /* in COUNTS_RULES; 0: there is none */
 	uint32_t off_cpu; /* enum off_mode (bpf/abi.h) */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The perf events. Each online CPU has a sampling event and a side-band event, which tells of new
- * mappings and names. Time off the CPU has an event of switches on each CPU. Only side-band events may be handed out: the holder of a sampling event can
- * raise its rate.
+ * mappings and names. Time off the CPU has an event of switches on each CPU. Only side-band events
+ * may be handed out: the holder of a sampling event can raise its rate.
  */
 #ifndef KEYHOLE_LOADER_EVENTS_H
 #define KEYHOLE_LOADER_EVENTS_H

@@ -13,13 +13,13 @@
 #include "loader/map_share.h"
 
 /*
- * All stacks together may take 1 % of one CPU. Their cost varies from window to window, and a
- * thread that runs again costs something that `spent` does not count: 0.6 % is left to the stacks.
+ * All stacks together may take 1 % of one CPU. Their cost varies from window to window, and
+ * `spent` does not count threads that run again. So 0.6 % is left to the stacks.
  */
-#define BUDGET_PART	6u
-#define BUDGET_PARTS	1000u
-#define WINDOW_NS	100000000ull
-#define CPUS_OF_WINDOW	8u /* more CPUs have a longer window: a budget is worth several stacks */
+#define BUDGET_PART    6u
+#define BUDGET_PARTS   1000u
+#define WINDOW_NS      100000000ull
+#define CPUS_OF_WINDOW 8u /* more CPUs have a longer window: a budget is worth several stacks */
 
 static struct off_limits limits_of(uint32_t frequency, uint32_t cpus)
 {

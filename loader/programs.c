@@ -425,8 +425,7 @@ static int load_others(struct programs *programs, const struct options *options)
 		return r;
 	if (programs_off_mode(options) == OFF_MODE_NONE)
 		return 0;
-	r = off_cpu_load(&programs->off_cpu, programs->skeleton,
-			 options->given.sampling.frequency);
+	r = off_cpu_load(&programs->off_cpu, programs->skeleton, options->given.sampling.frequency);
 	programs->map_bytes += programs->off_cpu.map_bytes;
 	return r;
 }

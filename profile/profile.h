@@ -89,7 +89,7 @@ struct profile_label {
 #define PROFILE_LABEL_SETS_MAX 16384u
 #endif
 
-/* What a thread did in the time of a sample. */
+/* The activity of a thread in the time of a sample. */
 enum profile_state {
 #define S(id, word, frame) STATE_##id,
 #include "profile/states.def"

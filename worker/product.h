@@ -43,7 +43,7 @@ struct product {
 	struct sources sources;	      /* OPTIONS_WHY */
 	struct runtimes runtimes;     /* of all windows that are rendered */
 	struct message_waited waited; /* of the whole recording, which is no stream; else all 0 */
-	uint64_t stopped; /* CLOCK_MONOTONIC, ns: the end of sampling; 0: not yet */
+	uint64_t stopped;	      /* CLOCK_MONOTONIC, ns: the end of sampling; 0: not yet */
 	bool named; /* product_finish() has made all names, and counted what has none */
 	/* product_finish() calls this function before it makes names, then before lines; or NULL */
 	void (*draft)(void *context);

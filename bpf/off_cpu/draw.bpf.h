@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The draw of threads that leave their CPU (off_cpu.bpf.c), in plain C: with which probability a
- * stack is taken, and how the interval follows the cost. tests/bpf compiles it for the host.
+ * The draw of threads that leave their CPU (off_cpu.bpf.c), in plain C. It says with which
+ * probability a stack is taken, and how the interval follows the cost. tests/bpf compiles it for
+ * the host.
  */
 #ifndef KEYHOLE_BPF_OFF_CPU_DRAW_BPF_H
 #define KEYHOLE_BPF_OFF_CPU_DRAW_BPF_H
@@ -11,12 +12,12 @@
 #define DRAW_INTERVAL_MAX (1ull << 38) /* ns: 275 s */
 
 /*
- * What a CPU knows of the threads that leave it. on_switch draws whether a stack is taken, and the
+ * The state of a CPU for threads that leave it. on_switch draws whether a stack is taken, and the
  * sampler, which the kernel calls right behind, takes it.
  */
 struct off_cpu {
-	u64 taken; /* CLOCK_MONOTONIC, ns: when the thread left that was drawn; 0: none was */
-	u64 word;  /* its OFF_WORD, without the system call */
+	u64 taken;    /* CLOCK_MONOTONIC, ns: when the thread left that was drawn; 0: none was */
+	u64 word;     /* its OFF_WORD, without the system call */
 	u64 interval; /* ns: of a thread that leaves less often, every stack is taken; 0: not set */
 	u64 window;   /* CLOCK_MONOTONIC, ns: since when `spent` counts */
 	u64 spent;    /* ns that stacks took */
@@ -46,14 +47,18 @@ static inline u32 draw_probability(u64 passed, u64 interval)
 		return OFF_CERTAIN;
 	/* how many numbers draw_takes() takes */
 	probability = (((passed >> 6 | 1) << 32) - 1) / ((interval >> 6) + 1) + 1;
-	return probability < OFF_CERTAIN ? probability : OFF_CERTAIN;
+	if (probability > OFF_CERTAIN)
+		return OFF_CERTAIN;
+	return probability;
 }
 
 static inline u64 draw_bounded(u64 interval, u64 least)
 {
 	if (interval < least)
 		return least;
-	return interval > DRAW_INTERVAL_MAX ? DRAW_INTERVAL_MAX : interval;
+	if (interval > DRAW_INTERVAL_MAX)
+		return DRAW_INTERVAL_MAX;
+	return interval;
 }
 
 /* Returns whether the interval is to follow the cost. */
@@ -63,8 +68,8 @@ static inline int draw_is_due(const struct off_cpu *cpu, const struct off_limits
 }
 
 /*
- * Sets the interval. Where a window's budget is spent early, the interval doubles at once, and again
- * for each further half of the budget: the cost of a window is thus bounded, and no stack has the
+ * Sets the interval. Where a window's budget is spent early, the interval doubles at once, and
+ * again for each further half of the budget. So the cost of a window is bounded, and no stack has the
  * probability 0. A window that spent little lets the interval shrink.
  */
 static inline void draw_adapt(struct off_cpu *cpu, const struct off_limits *limits, u64 now)

@@ -188,7 +188,9 @@ static uint64_t split_small_unit(char *text)
 	static const struct {
 		const char *unit;
 		uint64_t ns;
-	} units[] = {{"ns", 1}, {"us", NS_PER_SECOND / 1000000}, {"ms", NS_PER_MS},
+	} units[] = {{"ns", 1},
+		     {"us", NS_PER_SECOND / 1000000},
+		     {"ms", NS_PER_MS},
 		     {"s", NS_PER_SECOND}};
 	char *unit = text + strspn(text, "0123456789");
 

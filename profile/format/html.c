@@ -11,8 +11,8 @@
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
- *   wait_percent  only of times on and off the CPU: how far the colour of a node goes to that of the
- *                 kind WAIT, if all of its time is off the CPU
+ *   wait_percent  only of times on and off the CPU: how far the colour of a node goes to that of
+ *                 the kind WAIT, if all of its time is off the CPU
  *   base          only in a difference: samples, period, event, start_ms and duration_ms of the
  *                 older profile; the data have no threads then (format_has_threads())
  *   notes         about the recording as a whole, such as the runtimes in it

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples
- * (otlp_samples.h), or with one of time on the CPU and one of time off the CPU. On the wire, a field's tag and the length of a message come before the message.
- * The binary encoding therefore measures a process before it writes the process. Memory holds the
+ * (otlp_samples.h). Time on and off the CPU are two profiles. On the wire, a field's tag and the
+ * length of a message come before the message. The binary encoding therefore measures a process before it writes the process. Memory holds the
  * dictionary, the samples and their times.
  */
 #include <errno.h>
@@ -241,8 +241,7 @@ static void put_resources(struct otlp *otlp)
 
 		parts = process.parts = count_parts(&otlp->samples, i);
 		for (; process.part < parts; process.part++)
-			process.profile_length[process.part] =
-				measure(otlp, put_profile, &process);
+			process.profile_length[process.part] = measure(otlp, put_profile, &process);
 		process.part = 0;
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);

@@ -37,15 +37,12 @@ enum own_string {
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples",
-	[OWN_COUNT] = "count",
+	[OWN_SAMPLES] = "samples",	 [OWN_COUNT] = "count",
 #define L(id, key) [OWN_##id] = key,
 #include "profile/pprof_labels.def"
 #undef L
-	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
-	[OWN_WAITS] = "waits",
-	[OWN_ON_CPU] = "on-cpu",
-	[OWN_OFF_CPU] = "off-cpu",
+	[OWN_UNKNOWN] = PROFILE_UNKNOWN, [OWN_WAITS] = "waits",
+	[OWN_ON_CPU] = "on-cpu",	 [OWN_OFF_CPU] = "off-cpu",
 };
 
 enum {
@@ -59,9 +56,9 @@ struct pprof {
 	const struct profile *profile;
 	const struct profile_times *times;
 	struct output output;
-	int64_t strings;	  /* written so far */
-	int64_t own[OWN_STRINGS]; /* indexes of strings; 0: not written */
-	bool unknown_written;	  /* unknown_function() */
+	int64_t strings;		/* written so far */
+	int64_t own[OWN_STRINGS];	/* indexes of strings; 0: not written */
+	bool unknown_written;		/* unknown_function() */
 	int64_t states[PROFILE_STATES]; /* the same of enum profile_state */
 	int64_t reasons
 		[PROFILE_REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */

@@ -112,7 +112,7 @@ double tree_strength(const struct tree *tree, double change);
 
 /* TREE_OFF_CPU: returns which part of a node's time is off the CPU, 0 to 1. */
 double tree_off_share(const struct tree_node *node);
-/* The colour of a node goes so far towards that of TREE_WAIT where all of its time is off the CPU. */
+/* The colour of a node goes so far towards that of TREE_WAIT if all of its time is off the CPU. */
 #define TREE_OFF_PERCENT 75u
 
 /* Returns the shade of a frame, below TREE_SHADES: frames of one kind differ a little. */

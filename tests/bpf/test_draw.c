@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The draw of threads that leave their CPU: bpf/off_cpu/draw.bpf.h with made-up threads and costs. */
+/* The draw of threads that leave their CPU (bpf/off_cpu/draw.bpf.h), with made-up threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

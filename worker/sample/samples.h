@@ -46,7 +46,7 @@ struct samples_parts { /* all borrowed */
 	struct made_names *made;     /* NULL: none */
 	struct contexts *contexts;   /* NULL: processes say nothing of themselves */
 	bool native_frames;	     /* see stack.h */
-	bool details; /* samples get their CPU and their process (struct profile_sample) */
+	bool details;	      /* samples get their CPU and their process (struct profile_sample) */
 	bool off_cpu;	      /* records are of threads off their CPU, or of these as well */
 	uint64_t off_cpu_min; /* ns: shorter waits are left out */
 	uint64_t tick;	      /* with off_cpu: ns for which a sample on the CPU stands */
@@ -87,7 +87,7 @@ void samples_end_wait(struct samples *samples, const struct event_wait *event);
  * samples_begin_window() when these are forgotten, or samples_use(). */
 void samples_close_window(struct samples *samples, uint64_t now);
 void samples_begin_window(struct samples *samples);
-size_t samples_held(const struct samples *samples);	    /* records */
+size_t samples_held(const struct samples *samples); /* records */
 /* Returns the time of the oldest record that is held, or UINT64_MAX. */
 uint64_t samples_oldest(const struct samples *samples);
 

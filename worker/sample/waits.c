@@ -292,9 +292,9 @@ static bool is_well_formed(const struct event_wait *event)
 {
 	return event->tid != 0 && event->tid <= PROCESS_PID_MAX &&
 	       event->event.pid <= PROCESS_PID_MAX && event->began <= event->left &&
-	       event->left <= event->event.time &&
-	       event->woken <= event->event.time && event->waker < WAKERS &&
-	       event->waker_pid <= PROCESS_PID_MAX && event->waker_tid <= PROCESS_PID_MAX;
+	       event->left <= event->event.time && event->woken <= event->event.time &&
+	       event->waker < WAKERS && event->waker_pid <= PROCESS_PID_MAX &&
+	       event->waker_tid <= PROCESS_PID_MAX;
 }
 
 static void keep_event(struct waits *waits, const struct event_wait *event)

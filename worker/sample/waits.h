@@ -19,8 +19,8 @@ struct waits;
 /* A record whose locations are known. */
 struct waits_stack {
 	struct record head;
-	u64 word; /* OFF_WORD */
-	bool left_out; /* by a filter: its wait counts nowhere */
+	u64 word;		      /* OFF_WORD */
+	bool left_out;		      /* by a filter: its wait counts nowhere */
 	struct profile_sample sample; /* without stack and values */
 	uint32_t *locations;	      /* leaf first */
 	size_t depth;
@@ -40,9 +40,9 @@ struct waits_parts {
 };
 
 struct waits_counts {
-	uint64_t waits;	 /* whose time is in a profile, open ones at the end included */
-	uint64_t ns;	 /* of these, estimated */
-	uint64_t open;	 /* part of waits: they went on when the recording ended */
+	uint64_t waits;	  /* whose time is in a profile, open ones at the end included */
+	uint64_t ns;	  /* of these, estimated */
+	uint64_t open;	  /* part of waits: they went on when the recording ended */
 	uint64_t shorter; /* than the least */
 	uint64_t lost;	  /* records and events whose other half was lost, or that had no room */
 	uint32_t least_probability; /* OFF_PROBABILITY; 0: none yet */
@@ -54,7 +54,7 @@ struct waits_counts {
 #define WAITS_EVENT_FOR 5000000000ull /* ns: so long an event waits for its record */
 
 struct waits *waits_new(const struct waits_parts *parts); /* NULL: no memory */
-void waits_free(struct waits *waits);			   /* NULL is fine */
+void waits_free(struct waits *waits);			  /* NULL is fine */
 
 /* Takes a copy of all but the locations, which it copies as well. Returns 0 or -ENOMEM. */
 int waits_begin(struct waits *waits, const struct waits_stack *stack);

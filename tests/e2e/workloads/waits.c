@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits KIND COUNT: threads that are off the CPU for a time that is known. Each kind prints one line
- * "NAME SECONDS": what its threads were off the CPU while they did it, as the kernel's clocks of CPU
- * time tell. The kinds:
+ * waits KIND COUNT: threads that are off the CPU for a time that is known. Each thread prints a line
+ * "NAME SECONDS": its time off the CPU, as the kernel's clock of its CPU time tells. The kinds:
  *
  * - sleep: nanosleep() of 20 ms;
  * - lock: two threads, "ping" and "pong", that wait for each other by a mutex and a condition;
