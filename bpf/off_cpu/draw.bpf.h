@@ -69,8 +69,8 @@ static inline int draw_is_due(const struct off_cpu *cpu, const struct off_limits
 
 /*
  * Sets the interval. Where a window's budget is spent early, the interval doubles at once, and
- * again for each further half of the budget. So the cost of a window is bounded, and no stack has the
- * probability 0. A window that spent little lets the interval shrink.
+ * again for each further half of the budget. So the cost of a window is bounded, and no stack has
+ * the probability 0. A window that spent little lets the interval shrink.
  */
 static inline void draw_adapt(struct off_cpu *cpu, const struct off_limits *limits, u64 now)
 {

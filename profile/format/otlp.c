@@ -2,8 +2,8 @@
 /*
  * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples
  * (otlp_samples.h). Time on and off the CPU are two profiles. On the wire, a field's tag and the
- * length of a message come before the message. The binary encoding therefore measures a process before it writes the process. Memory holds the
- * dictionary, the samples and their times.
+ * length of a message come before the message. The binary encoding therefore measures a process
+ * before it writes the process. Memory holds the dictionary, the samples and their times.
  */
 #include <errno.h>
 #include <stdint.h>

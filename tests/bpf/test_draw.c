@@ -70,7 +70,7 @@ static void test_draw__estimate_is_unbiased(void **state)
 	assert_true(estimate > truth * 0.93 && estimate < truth * 1.07);
 }
 
-/* Runs 10,000 threads that leave 100 times a second each. Returns the cost in 1/1000 of the time. */
+/* Runs 10,000 threads that leave 100 times a second. Returns the cost in 1/1000 of the time. */
 static u64 run(struct off_cpu *cpu, u64 seconds, u64 *now)
 {
 	static u64 left[10000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of threads that leave their CPU, and events of threads that run again, in either order. */
+/* Records of threads that leave their CPU, and events of those that run again, in either order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
