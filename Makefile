@@ -58,7 +58,7 @@ endif
 # ---- what each executable is made of ----------------------------------------------------------
 
 # The privileged link: by name, so that a diff shows its growth. tests/lint/loader-files.sh checks.
-LOADER := accounts chance cpus equip events export helper kernel_symbols link main map_memory monitor options priority programs recording replace rules \
+LOADER := accounts chance cpus equip events export helper kernel_symbols link main map_memory map_share monitor off_cpu options priority programs recording replace rules \
 	sampling spawner start starts status user zones
 BROKER := answers charges code_file context entries environment grant grant_table limits main mapped maps_line mountinfo mounts thread verdicts
 

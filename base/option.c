@@ -30,6 +30,19 @@ static bool is_read(const struct option_reader *reader, size_t index)
 	return row->name && (row->verbs & reader->verbs);
 }
 
+/* A word in brackets is an argument that may be left out: such an option has no letter. */
+static bool is_optional(const struct option_row *row)
+{
+	return row->argument && row->argument[0] == '[';
+}
+
+static int argument_kind(const struct option_row *row)
+{
+	if (!row->argument)
+		return no_argument;
+	return is_optional(row) ? optional_argument : required_argument;
+}
+
 static void make_tables(const struct option_reader *reader, struct tables *ret_tables)
 {
 	struct option *longs = ret_tables->longs;
@@ -44,8 +57,8 @@ static void make_tables(const struct option_reader *reader, struct tables *ret_t
 
 		if (!is_read(reader, i))
 			continue;
-		*longs++ = (struct option){row->name, row->argument != NULL, NULL,
-					   LONG_OPTION + (int)i};
+		*longs++ =
+			(struct option){row->name, argument_kind(row), NULL, LONG_OPTION + (int)i};
 		if (!row->letter)
 			continue;
 		*letters++ = row->letter;
@@ -206,7 +219,8 @@ static void print_row(FILE *out, const struct option_row *row, int column)
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c,", row->letter);
 	if (row->argument) {
-		space = " ";
+		if (!is_optional(row))
+			space = " ";
 		argument = row->argument;
 	}
 	snprintf(label, sizeof(label), "  %s --%s%s%s", letter, row->name, space, argument);

@@ -14,17 +14,18 @@
 #define OPTION_FORMATS	"FORMATS" /* in a row's help: the list of formats stands there */
 
 /*
- * Takes an option into `target`; argument is NULL for an option that has none, and value is the
+ * Takes an option into `target`; argument is NULL for an option without one, and value is the
  * row's. Returns NULL, or the reason of a refusal, valid until the next call.
  */
 typedef const char *option_setter(void *target, const char *argument, size_t value);
 
 struct option_row {
-	const char *name;     /* the long form; NULL: a text of the help between options */
-	char letter;	      /* the short form; '\0': none */
-	const char *argument; /* a word for the argument; NULL: the option takes none */
-	uint32_t verbs;	      /* bits, of the verbs that have this option */
-	const char *help;     /* each '\n' continues below; NULL: part of the next row's help */
+	const char *name; /* the long form; NULL: a text of the help between options */
+	char letter;	  /* the short form; '\0': none */
+	/* a word for the argument; "[=WORD]": may be left out; NULL: the option takes none */
+	const char *argument;
+	uint32_t verbs;	  /* bits, of the verbs that have this option */
+	const char *help; /* each '\n' continues below; NULL: part of the next row's help */
 	option_setter *set;
 	size_t value;
 };

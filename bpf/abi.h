@@ -883,6 +883,7 @@ enum sample_reason {
 #define RECORD_FLAG_KERNEL_MODE 1u /* the sample hit kernel mode */
 #define RECORD_FLAG_KERNEL_CUT	2u /* the kernel stack did not fit or could not be read */
 #define RECORD_FLAG_LIST_FIRST	4u /* the runtime's words come before the user frames */
+#define RECORD_FLAG_OFF_CPU	8u /* the thread leaves its CPU; the last word is an OFF_WORD */
 
 struct record {
 	u64 commit;
@@ -903,23 +904,33 @@ struct record {
 	u8 pad;
 	/*
 	 * u64 frame[kernel_frames + user_frames], leaf first; u64 runtime[runtime_words];
-	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]; u64 labels[label_words]
+	 * CONTEXT_TAKEN: u64 context[CONTEXT_WORDS]; u64 labels[label_words];
+	 * RECORD_FLAG_OFF_CPU: u64 off
 	 */
 };
 _Static_assert(sizeof(struct record) == 64, "record head");
+#define OFF_WORDS 1u
 #define RECORD_WORDS_MAX                                                                           \
 	(RECORD_FRAMES_MAX + RECORD_KERNEL_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX + CONTEXT_WORDS + \
-	 GO_LABELS_WORDS)
+	 GO_LABELS_WORDS + OFF_WORDS)
 _Static_assert(sizeof(struct record) + 8 * RECORD_WORDS_MAX <= RECORD_BYTES_MAX,
 	       "a full record fits");
 
-/* Returns the number of words behind the head. */
-static inline u64 record_words(const struct record *record)
+/* Returns the number of words behind the head, up to those of labels. */
+static inline u64 record_label_words_end(const struct record *record)
 {
 	u64 words = (u64)record->kernel_frames + record->user_frames + record->runtime_words +
 		    record->label_words;
 
 	return record->context == CONTEXT_TAKEN ? words + CONTEXT_WORDS : words;
+}
+
+/* Returns the number of words behind the head. */
+static inline u64 record_words(const struct record *record)
+{
+	u64 words = record_label_words_end(record);
+
+	return record->flags & RECORD_FLAG_OFF_CPU ? words + OFF_WORDS : words;
 }
 
 static inline u64 record_commit(u64 position, u64 bytes)
@@ -981,6 +992,43 @@ enum runtime_result {
 	RUNTIME_CUT_READ,
 	RUNTIME_CUT_DEPTH,
 	RUNTIME_CUT_BUDGET
+};
+
+/*
+ * A stack that was taken as its thread left the CPU. The record's time is that moment. The word:
+ *   bits  0-31  the probability with which the stack was taken, in 2^-32; OFF_CERTAIN: always
+ *   bits 32-47  number of the system call that the thread is in, or OFF_NO_CALL
+ *   bits 48-55  enum off_state
+ * EVENT_WAIT says when the thread ran again.
+ */
+#define OFF_CERTAIN 0xffffffffu
+#define OFF_NO_CALL 0xffffu
+enum off_state {
+	OFF_PREEMPTED, /* it could run on */
+	OFF_SLEEPS,    /* interruptible by signals */
+	OFF_WAITS,     /* not interruptible */
+	OFF_IO,	       /* the kernel says that it waits for input or output */
+	OFF_STOPPED,   /* by a signal or a tracer */
+	OFF_STATES
+};
+#define OFF_WORD(probability, call, state) \
+	((u64)(u32)(probability) | (u64)((call)&0xffff) << 32 | (u64)(state) << 48)
+#define OFF_PROBABILITY(word) ((u32)(word))
+#define OFF_CALL(word)	      ((u32)((word) >> 32) & 0xffff)
+#define OFF_STATE(word)	      ((u32)((word) >> 48) & 0xff)
+
+/* Which samples are taken. */
+enum off_mode {
+	OFF_MODE_NONE, /* of what the CPUs do */
+	OFF_MODE_ONLY, /* of threads that leave a CPU */
+	OFF_MODE_WALL  /* both */
+};
+
+/* How often such stacks are taken, in ns: constants that the loader sets. */
+struct off_limits {
+	u64 interval; /* between two of a thread, at least, unless the thread leaves less often */
+	u64 window;
+	u64 budget; /* the time of a CPU that all stacks of a window may take */
 };
 
 struct kernel_range {
@@ -1134,6 +1182,7 @@ enum event_kind {
 	/* A sample of a process waits for KEPT_FOR_NS until its mappings are published. */
 	EVENT_WAITS = 11,
 	EVENT_CODE = 12, /* a struct event_code. parent_generation: of the family */
+	EVENT_WAIT = 13, /* a struct event_wait: a thread whose leaving was sampled runs again */
 };
 
 #define CGROUP_ROOT  1u /* the id of the root, where processes are that no cgroup has */
@@ -1174,6 +1223,28 @@ struct event_name {
 	u64 name[EVENT_NAME_WORDS];
 };
 _Static_assert(sizeof(struct event_name) == 168, "struct event_name");
+
+/* The party that ended a wait. */
+enum waker {
+	WAKER_UNKNOWN,	 /* no wake-up was seen, as of a thread that was preempted */
+	WAKER_THREAD,	 /* the thread that ran there */
+	WAKER_INTERRUPT, /* an interrupt: of a timer, a device or the network */
+	WAKER_HIDDEN,	 /* a thread that a deny rule holds for */
+	WAKERS
+};
+
+/* A thread runs again. `time` of the event is that moment, and `pid` the thread's process. */
+struct event_wait {
+	struct event event;
+	u64 began; /* time of the record */
+	u64 left;  /* CLOCK_MONOTONIC, ns: from when the wait counts, without the sampler's time */
+	u64 woken; /* CLOCK_MONOTONIC, ns; 0: WAKER_UNKNOWN */
+	u32 tid;
+	u32 waker;		       /* enum waker */
+	u32 waker_pid, waker_tid;      /* WAKER_THREAD; else 0 */
+	u8 waker_name[ABI_COMM_BYTES]; /* the same: of the thread, NUL padded */
+};
+_Static_assert(sizeof(struct event_wait) == 128, "struct event_wait");
 
 /*
  * The names that make up the path of a cgroup, told at the first sample of a process there, to each
@@ -1391,7 +1462,11 @@ struct counters {
 	 * counts as cut_not_ready, perhaps of another CPU: take this number from that sum.
 	 */
 	u64 kept_done;
-	u64 pad[64 - 14 - REASON_COUNT];
+	u64 off_taken;	     /* part of samples: threads that left the CPU */
+	u64 off_skipped;     /* such threads for which the kernel did not run the sampler */
+	u64 off_no_room;     /* those for which the table of waits had no room */
+	u64 off_events_lost; /* EVENT_WAIT for which half of the ring had no room */
+	u64 pad[64 - 18 - REASON_COUNT];
 };
 _Static_assert(sizeof(struct counters) == 512, "struct counters");
 

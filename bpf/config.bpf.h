@@ -47,6 +47,7 @@ const volatile struct sample_filter sample_filter = {
 	.uid = {[0 ... FILTER_PLACES - 1] = FILTER_UID_NONE}};
 const volatile u32 go_stacks = 1; /* flag: walks cross from stack to stack of Go (walk/go.bpf.h) */
 const volatile u32 go_labels = 0; /* flag: samples have the labels of their goroutine */
+const volatile u32 off_cpu = OFF_MODE_NONE; /* enum off_mode */
 const volatile u32 cpu_count = 1;
 /* NEWER_* of the running kernel, for walk_for. CO-RE would search all types of the kernel. */
 const volatile u32 newer_helpers = 0;

@@ -130,6 +130,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
+	unsigned in_iowait : 1;
 	long state;	      /* before 5.14 */
 	unsigned int __state; /* since 5.14 */
 	int pid;
@@ -154,10 +155,12 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-#define VM_EXEC	   0x00000004 /* include/linux/mm.h */
-#define PF_EXITING 0x00000004
-#define TASK_DEAD  0x00000080u /* of __state: the thread runs no more */
-#define PF_KTHREAD 0x00200000  /* include/linux/sched.h; the same since 2.6.23 */
+#define VM_EXEC		   0x00000004 /* include/linux/mm.h */
+#define PF_EXITING	   0x00000004
+#define TASK_DEAD	   0x00000080u /* of __state: the thread runs no more */
+#define TASK_INTERRUPTIBLE 0x00000001u
+#define TASK_STOPS	   0x0000000cu /* __TASK_STOPPED | __TASK_TRACED */
+#define PF_KTHREAD	   0x00200000  /* include/linux/sched.h; the same since 2.6.23 */
 
 /* struct pt_regs of x86-64 as an array of words (arch/x86/include/asm/ptrace.h). */
 enum pt_reg {
@@ -184,8 +187,10 @@ enum pt_reg {
 	PT_SS,
 	PT_WORDS
 };
-#define CS_RPL_USER 3u
-#define CS_USER32   0x23u
+/* THREAD_SIZE of x86-64 (arch/x86/include/asm/page_64_types.h), without KASAN. */
+#define KERNEL_STACK_BYTES 16384u
+#define CS_RPL_USER	   3u
+#define CS_USER32	   0x23u
 /* arch/x86/entry/syscalls/syscall_64.tbl; orig_rax has it until the call has returned */
 #define NR_RT_SIGRETURN 15u
 

@@ -21,9 +21,6 @@ INLINE u32 task_flags(struct task_struct *task)
 	return BPF_CORE_READ(task, flags);
 }
 
-/* THREAD_SIZE of x86-64 (arch/x86/include/asm/page_64_types.h), without KASAN. */
-#define KERNEL_STACK_BYTES 16384u
-
 /*
  * Returns the registers that the entry to the kernel saved: struct pt_regs, to be read as kernel
  * memory. Kernels that leave room above the registers (FRED, 6.9) have the helper.

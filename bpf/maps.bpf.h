@@ -139,7 +139,8 @@ struct sample {
 	u64 regs[24];			      /* struct pt_regs of user mode */
 	struct stack_copy copy[STACK_COPIES]; /* as in struct walk */
 	u64 code_start, code_end;	      /* of the program, as the kernel has it */
-	struct walk_go go;		      /* of a kept sample */
+	u64 off;	   /* OFF_WORD of a thread that leaves its CPU; 0: none */
+	struct walk_go go; /* of a kept sample */
 	u64 kernel[RECORD_KERNEL_FRAMES_MAX + 1];
 };
 

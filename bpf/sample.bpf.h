@@ -526,6 +526,16 @@ INLINE int reserve(struct scratch *scratch, u32 cpu)
 	return scratch->head + RECORD_BYTES_MAX - read <= ring_bytes;
 }
 
+/* Stores the word of a thread that leaves its CPU behind all other words. Returns its bytes. */
+INLINE u64 off_store(struct scratch *scratch, struct record *record)
+{
+	u64 at = words_so_far(scratch);
+
+	at = BOUND(at, RECORD_WORDS_MAX);
+	((u64 *)(record + 1))[at] = scratch->sample.off;
+	return 8 * OFF_WORDS;
+}
+
 INLINE void commit(struct scratch *scratch, struct record *record, struct counters *count,
 		   u32 reason)
 {
@@ -533,6 +543,8 @@ INLINE void commit(struct scratch *scratch, struct record *record, struct counte
 	const struct record *head = &scratch->sample.record;
 	u64 bytes = sizeof(*record) + 8 * words_so_far(scratch);
 
+	if (head->flags & RECORD_FLAG_OFF_CPU)
+		bytes += off_store(scratch, record);
 	count->reason[BOUND((u64)reason, REASON_COUNT)]++;
 	count->bytes += bytes;
 	count->kernel_frames += head->kernel_frames;
@@ -611,6 +623,88 @@ INLINE u32 take_user(struct sample *sample, struct task_struct *task,
 	return cs == CS_USER32 ? REASON_cut_compat : REASON_COUNT;
 }
 
+/* ---- threads that leave their CPU ---- */
+
+INLINE struct off_cpu *off_cpu_now(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&off_cpus, &cpu);
+}
+
+/*
+ * Returns whether the event is a switch. Its period is 1, which no clock has. The first tick
+ * of a hardware counter has it, but then no thread is marked.
+ */
+INLINE int is_switch(void *ctx)
+{
+	return ((volatile u64 *)ctx)[PT_WORDS] == 1;
+}
+
+/*
+ * Returns the time of a sample: now, or when the current thread left its CPU. 0: nobody wants the
+ * stack of a thread that leaves. A global function, so that the verifier sees one value.
+ */
+GLOBAL u64 time_of_sample(u64 switches)
+{
+	struct off_cpu *cpu;
+	u64 left;
+
+	if (!switches)
+		return bpf_ktime_get_ns();
+	cpu = off_cpu_now();
+	if (!cpu)
+		return 0;
+	left = cpu->taken;
+	cpu->taken = 0;
+	return left;
+}
+
+/* Has EVENT_WAIT tell the worker when the thread runs again. */
+GLOBAL int off_expect(u64 now)
+{
+	u32 thread = (u32)bpf_get_current_pid_tgid();
+	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &thread);
+
+	if (wait)
+		wait->left = now;
+	return 0;
+}
+
+/*
+ * Counts the time that a stack took, by which on_switch draws the next ones. The wait begins behind
+ * the sampler, if the thread has a record.
+ */
+GLOBAL int off_end(u64 began, u32 has_record)
+{
+	struct off_cpu *cpu = off_cpu_now();
+	u64 now = bpf_ktime_get_ns();
+
+	if (cpu)
+		cpu->spent += now - began;
+	if (has_record)
+		off_expect(now);
+	return 0;
+}
+
+INLINE void off_begin(struct sample *sample)
+{
+	struct off_cpu *cpu = off_cpu_now();
+
+	if (cpu)
+		sample->off = cpu->word;
+	sample->record.flags = RECORD_FLAG_OFF_CPU;
+}
+
+/* The word has OFF_NO_CALL so far. */
+INLINE void off_set_call(struct sample *sample)
+{
+	sample->off &= ~((u64)OFF_NO_CALL << 32);
+	sample->off |= (sample->regs[PT_ORIG_RAX] & OFF_NO_CALL) << 32;
+}
+
+/* ---- taking samples ---- */
+
 /* Takes a sample of a task that passed the filter, up to the walk. */
 INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct *task,
 		 const struct generation *generation, u64 now)
@@ -626,8 +720,11 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 	record->cpu = scratch->cpu;
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	record->flags = record->kernel_frames = 0;
+	sample->off = 0;
+	if (off_cpu && is_switch(ctx))
+		off_begin(sample);
 	if ((regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER) {
-		record->flags = RECORD_FLAG_KERNEL_MODE;
+		record->flags |= RECORD_FLAG_KERNEL_MODE;
 		record->kernel_frames = kernel_part(ctx, scratch);
 	}
 	record->reason = REASON_end_no_user;
@@ -637,6 +734,9 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 		return;
 	if (generation)
 		record->reason = take_user(sample, task, generation);
+	if (record->reason == REASON_COUNT && sample->regs[PT_ORIG_RAX] < OFF_NO_CALL &&
+	    sample->off)
+		off_set_call(sample);
 }
 
 /* Begins a sample on this CPU. Returns 0 without room in the ring, which is counted. */
@@ -772,6 +872,8 @@ INLINE int leaves_out(void *ctx)
 {
 	if (draining)
 		return 1;
+	if (off_cpu == OFF_MODE_ONLY && !is_switch(ctx))
+		return 1;
 	return (LEAVES_OUT || resting) && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]);
 }
 
@@ -821,6 +923,8 @@ INLINE int take_now(void *ctx, struct scratch *scratch, struct counters *count, 
 	scratch->kept = 0;
 	scratch->late = 0;
 	scratch->unkept = generation && generation->unkept;
+	if (off_cpu && is_switch(ctx))
+		count->off_taken++;
 	take(ctx, scratch, id, task, generation, now);
 	return 1;
 }
@@ -948,8 +1052,10 @@ INLINE void finish(void *ctx, struct scratch *scratch, struct counters *count, u
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 now = off_cpu ? time_of_sample(is_switch(ctx)) : bpf_ktime_get_ns();
 
+	if (off_cpu && !now)
+		return 0;
 	/* A loop has one copy of finish(); a function would be one call too deep for verifiers. */
 	NOT_UNROLLED
 	for (u32 round = 0; round < 2; round++) {
@@ -963,6 +1069,11 @@ int on_sample(void *ctx)
 
 		if (taken)
 			finish(ctx, scratch, count, now);
+		/* the scheduler waits: kept samples are left to the clock */
+		if (off_cpu && is_switch(ctx)) {
+			off_end(now, taken);
+			return 0;
+		}
 		/* the verifier must see a count, not a flag that the compiler makes of it */
 		asm volatile("" : "+r"(round));
 	}

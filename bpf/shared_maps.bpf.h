@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The maps that the programs of both objects use. The loader makes them with the sampler's object,
- * and gives them to the object of accounts (sched.bpf.c) by their names.
+ * The maps that the programs of several objects use. The loader makes them with the sampler's
+ * object, and gives them to the others (sched.bpf.c, off_cpu.bpf.c) by their names.
  */
 #ifndef KEYHOLE_BPF_SHARED_MAPS_BPF_H
 #define KEYHOLE_BPF_SHARED_MAPS_BPF_H
@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
+#include "bpf/off_cpu/draw.bpf.h"
 
 #ifndef GENERATIONS_MAX
 #define GENERATIONS_MAX 8192 /* processes */
@@ -84,5 +85,31 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } told_cgroups SEC(".maps");
+
+/* Threads that leave a CPU, by its number. The loader sets the entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct off_cpu);
+} off_cpus SEC(".maps");
+
+/* A thread off its CPU whose stack was drawn, by its id, until it runs again. */
+struct off_wait {
+	u64 began; /* CLOCK_MONOTONIC, ns */
+	u64 left;  /* the same, behind the sampler; 0: the worker gets no record */
+	u64 woken; /* the same; 0: not yet, or nobody saw it */
+	u32 epoch; /* of the worker that gets the record */
+	u32 waker, waker_pid, waker_tid; /* as in struct event_wait */
+	u32 idle;			 /* flag: no other thread came to the CPU */
+	u32 fill;
+	u8 waker_name[ABI_COMM_BYTES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* the loader gives more where time off the CPU is asked for */
+	__type(key, u32);	/* thread id */
+	__type(value, struct off_wait);
+} off_waits SEC(".maps");
 
 #endif

@@ -87,9 +87,11 @@ struct message_ready {
 #define OPTIONS_BY_CGROUP     262144u /* OPTIONS_STAT: rows are cgroups */
 #define OPTIONS_COUNTERS      524288u /* of accounts: counters of perf events as well */
 #define OPTIONS_ACCOUNTS      1048576u /* OPTIONS_METRICS: accounts beside the profile */
+#define OPTIONS_OFF_CPU	      2097152u /* time off the CPU; without OPTIONS_WALL that alone */
+#define OPTIONS_WALL	      4194304u /* with OPTIONS_OFF_CPU: time on the CPU as well */
 /* of most processes nothing is wanted */
 #define OPTIONS_FEW	  (OPTIONS_SOME | OPTIONS_CGROUP)
-#define OPTIONS_FLAGS	  2097151u /* all of them */
+#define OPTIONS_FLAGS	  8388607u /* all of them */
 #define OPTIONS_EVERY_MAX 255u	   /* seconds between the profiles of a stream */
 
 /* Kinds of names that targets choose, and what the worker does with a kind under the policy. */
@@ -127,6 +129,7 @@ struct message_sampling {
 struct message_config {
 	struct message_sampling sampling;
 	uint64_t epoch;		 /* of the worker, see bpf/abi.h; 0: the first worker */
+	uint64_t off_cpu_min;	 /* OPTIONS_OFF_CPU: shorter waits are left out; ns */
 	uint32_t cpus;		 /* rings: entries 0..cpus-1 of the ring map */
 	uint32_t ring_bytes;	 /* of each ring */
 	uint32_t sideband_bytes; /* data part of each side-band ring */
@@ -204,7 +207,7 @@ struct message_stop {
 };
 
 #define SUMMARY_REASONS 26
-#define SUMMARY_LIMITS	30
+#define SUMMARY_LIMITS	32
 #define SUMMARY_OBJECTS 3
 struct summary_object {
 	uint64_t samples;
@@ -219,6 +222,12 @@ struct summary_runtime {
 	char name[28];	  /* of the object, without folders, NUL padded */
 };
 
+/* OPTIONS_OFF_CPU: threads off their CPU, as worker/sample/waits.h counts them; else all 0. */
+struct summary_off_cpu {
+	uint64_t waits, ns, open, shorter;
+	uint64_t least_probability; /* OFF_PROBABILITY of bpf/abi.h; 0: no wait */
+};
+
 struct message_summary {
 	uint64_t without_names;		  /* the innermost frame has no symbol's name */
 	uint64_t discarded;		  /* records that were not well-formed */
@@ -226,6 +235,7 @@ struct message_summary {
 	uint64_t filtered;		  /* samples that OPTIONS_COMM leaves out by their names */
 	uint64_t reason[SUMMARY_REASONS]; /* by enum sample_reason of bpf/abi.h */
 	uint64_t limit[SUMMARY_LIMITS];	  /* by enum summary_limit of base/limits.h */
+	struct summary_off_cpu off_cpu;
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* most samples first */
 	/* without rules, where stacks were cut; most samples first, samples 0: none */
 	struct summary_object object[SUMMARY_OBJECTS];
@@ -330,9 +340,10 @@ enum counts_descriptor {
 };
 struct message_counts {
 	struct message_sampling sampling;
-	uint32_t cpus;	 /* entries of the map */
-	uint32_t cgroup; /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
-	uint64_t rules;	 /* in COUNTS_RULES; 0: there is none */
+	uint32_t cpus;	  /* entries of the map */
+	uint32_t cgroup;  /* 1: CPU time is the text of a cgroup's cpu.stat; 0: task_runtime */
+	uint32_t rules;	  /* in COUNTS_RULES; 0: there is none */
+	uint32_t off_cpu; /* enum off_mode (bpf/abi.h) */
 };
 
 enum output_step {
@@ -511,6 +522,7 @@ struct message_text {
 #define OPTIONS_FREQUENCY_MAX 10000u
 #define OPTIONS_DURATION_MAX  100000000000000000ull
 #define OPTIONS_NAME_BYTES    48
+#define OPTIONS_OFF_CPU_MAX   1000000000000ull /* ns */
 #define OPTIONS_FILTER_WORDS  10
 #define OPTIONS_SPOOL_MIN     64u	 /* KiB */
 #define OPTIONS_SPOOL_MAX     (1u << 30) /* KiB */
@@ -527,6 +539,7 @@ struct message_options {
 	uint64_t duration; /* ns, 0: until stopped */
 	struct message_sampling sampling;
 	struct message_chance chance;	       /* OPTIONS_AGENT */
+	uint64_t off_cpu_min;		       /* as in message_config */
 	uint64_t filter[OPTIONS_FILTER_WORDS]; /* struct sample_filter of bpf/abi.h */
 	int32_t status;	  /* OPTIONS_RECORD, OPTIONS_CHECK; else an exit status, and nothing more */
 	uint32_t flags;	  /* OPTIONS_* above */
@@ -633,7 +646,7 @@ struct message_policy_keys {
 	char hash[68];		    /* of the policy: SHA-256 in hex, NUL padded */
 };
 
-#define MESSAGE_PAYLOAD_MAX 768u
+#define MESSAGE_PAYLOAD_MAX 1024u
 
 /* One row of the table, for checks and tests. */
 struct message_rule {

@@ -17,25 +17,7 @@
 #include "ipc/log.h"
 #include "ipc/time.h"
 #include "loader/map_memory.h"
-
-/* Takes the maps that both objects name. Each object has constants and variables of its own. */
-static int share_maps(const struct bpf_object *own, const struct bpf_object *sampler)
-{
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, own)
-	{
-		const char *name = bpf_map__name(map);
-		const struct bpf_map *other = bpf_object__find_map_by_name(sampler, name);
-		int r = 0;
-
-		if (other && !bpf_map__is_internal(map))
-			r = bpf_map__reuse_fd(map, bpf_map__fd(other));
-		if (r)
-			return r;
-	}
-	return 0;
-}
+#include "loader/map_share.h"
 
 static void set_constants(struct sched_bpf *own, const struct walk_loop_bpf *sampler)
 {
@@ -126,7 +108,7 @@ static bool can_read_counters(void)
 
 static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, bool counts)
 {
-	int r = share_maps(own->obj, sampler->obj);
+	int r = map_share(own->obj, sampler->obj);
 
 	if (r)
 		return r;

@@ -123,6 +123,7 @@ static int send_config(const struct recording *rec, struct child *worker)
 	struct message_config config = {
 		.sampling = options->given.sampling,
 		.epoch = rec->epoch,
+		.off_cpu_min = options->given.off_cpu_min,
 		.cpus = rec->programs.cpus,
 		.ring_bytes = rec->programs.ring_bytes,
 		.sideband_bytes = EVENTS_SIDEBAND_BYTES,

@@ -103,15 +103,24 @@ static int open_sideband(struct events *events, uint32_t watermark)
 	return open_all(&attr, events->cpus, events->sideband);
 }
 
-/* Controls all sampling events, also after an error. Returns 0 or the last negative errno. */
-static int control(const struct events *events, unsigned long request, unsigned long argument)
+/* Controls all events of a kind, also after an error. Returns 0 or the last negative errno. */
+static int control(const int *fds, uint32_t cpus, unsigned long request, unsigned long argument)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; i < events->cpus; i++)
-		if (events->sample[i] >= 0 && ioctl(events->sample[i], request, argument))
+	for (uint32_t i = 0; i < cpus; i++)
+		if (fds[i] >= 0 && ioctl(fds[i], request, argument))
 			r = -errno;
 	return r;
+}
+
+static int control_sampling(const struct events *events, unsigned long request)
+{
+	int r = control(events->switches, events->cpus, request, 0);
+
+	if (r)
+		return r;
+	return control(events->sample, events->cpus, request, 0);
 }
 
 /*
@@ -146,7 +155,21 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program, u
 	if (r)
 		return r;
 	/* libbpf's attach would enable the event. */
-	return control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+	return control(ret_events->sample, cpus, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+}
+
+int events_add_switches(struct events *events, int program)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+				       .sample_period = 1,
+				       .disabled = 1};
+	int r = open_all(&attr, events->cpus, events->switches);
+
+	if (r)
+		return r;
+	return control(events->switches, events->cpus, PERF_EVENT_IOC_SET_BPF,
+		       (unsigned long)program);
 }
 
 int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
@@ -159,16 +182,17 @@ int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct eve
 	r = open_sampling(&sampling, EVENTS_CLOCK, ret_events);
 	if (r)
 		return r;
-	return control(ret_events, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+	return control(ret_events->sample, cpus, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 
 int events_enable(const struct events *events)
 {
-	return control(events, PERF_EVENT_IOC_ENABLE, 0);
+	return control_sampling(events, PERF_EVENT_IOC_ENABLE);
 }
 
 /* An error means that the CPU went away: nothing is left to disable there. */
 void events_disable(const struct events *events)
 {
-	control(events, PERF_EVENT_IOC_DISABLE, 0);
+	control(events->sample, events->cpus, PERF_EVENT_IOC_DISABLE, 0);
+	control(events->switches, events->cpus, PERF_EVENT_IOC_DISABLE, 0);
 }

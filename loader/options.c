@@ -59,6 +59,8 @@ static bool is_possible(const struct message_options *given, uint32_t argc)
 		return false;
 	if (given->duration > OPTIONS_DURATION_MAX)
 		return false;
+	if (given->off_cpu_min > OPTIONS_OFF_CPU_MAX)
+		return false;
 	if (given->format == FORMAT_NONE || given->format >= FORMAT_COUNT)
 		return false;
 	if (given->flags & ~OPTIONS_FLAGS || given->every > OPTIONS_EVERY_MAX)

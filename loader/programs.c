@@ -18,6 +18,7 @@
 #include "loader/map_memory.h"
 
 #define RECORD_BYTES_USUAL 512u
+#define OFF_WAITS_MAX	   16384u
 #define COLD_FREQUENCY_MAX 1000u /* Hz; faster sampling gets no walk_extension_ns */
 
 /* ---- what the running kernel offers -------------------------------------------------------- */
@@ -101,6 +102,20 @@ static int size_kept(struct programs *programs)
 	return bpf_map__set_max_entries(skeleton->maps.kept_queue, slots);
 }
 
+/* Threads off their CPU need room where these are asked for. */
+static int size_waits(struct programs *programs, uint32_t mode)
+{
+	const struct walk_loop_bpf *skeleton = programs->skeleton;
+	int r;
+
+	if (mode == OFF_MODE_NONE)
+		return 0;
+	r = bpf_map__set_max_entries(skeleton->maps.off_waits, OFF_WAITS_MAX);
+	if (r)
+		return r;
+	return bpf_map__set_max_entries(skeleton->maps.off_cpus, programs->cpus);
+}
+
 static int size_maps(struct programs *programs)
 {
 	struct walk_loop_bpf *skeleton = programs->skeleton;
@@ -158,6 +173,15 @@ static enum filter_mode choose_filter(const struct options *options)
 	return FILTER_ALL;
 }
 
+uint32_t programs_off_mode(const struct options *options)
+{
+	if (options->given.flags & OPTIONS_WALL)
+		return OFF_MODE_WALL;
+	if (options->given.flags & OPTIONS_OFF_CPU)
+		return OFF_MODE_ONLY;
+	return OFF_MODE_NONE;
+}
+
 static void set_constants(struct programs *programs, const struct options *options,
 			  const struct rules *rules, uint32_t ranges)
 {
@@ -177,6 +201,7 @@ static void set_constants(struct programs *programs, const struct options *optio
 	memcpy(&constants->sample_filter, options->given.filter, sizeof(options->given.filter));
 	constants->deny_kinds = rules->said.kinds | constants->sample_filter.excludes;
 	constants->go_stacks = !rules->said.no_go_stacks;
+	constants->off_cpu = programs_off_mode(options);
 	constants->go_labels = (options->given.flags & OPTIONS_GO_LABELS) != 0;
 	if (sampling->frequency > COLD_FREQUENCY_MAX)
 		constants->walk_extension_ns = 0;
@@ -366,6 +391,9 @@ static int prepare(struct programs *programs, const struct options *options,
 	r = size_kept(programs);
 	if (r)
 		return r;
+	r = size_waits(programs, programs_off_mode(options));
+	if (r)
+		return r;
 	r = walk_loop_bpf__load(programs->skeleton);
 	if (r)
 		return r;
@@ -384,6 +412,22 @@ static int load_accounts(struct programs *programs, const struct options *option
 	if (options->given.flags & OPTIONS_STAT)
 		programs->sampler = programs->accounts.tick;
 	programs->map_bytes += programs->accounts.map_bytes;
+	return r;
+}
+
+/* Loads what the sampler alone is not enough for. */
+static int load_others(struct programs *programs, const struct options *options)
+{
+	int r = 0;
+
+	if (options->given.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS))
+		r = load_accounts(programs, options);
+	if (r)
+		return r;
+	if (programs_off_mode(options) == OFF_MODE_NONE)
+		return 0;
+	r = off_cpu_load(&programs->off_cpu, programs->skeleton, options->given.sampling.frequency);
+	programs->map_bytes += programs->off_cpu.map_bytes;
 	return r;
 }
 
@@ -418,8 +462,8 @@ int programs_load(struct programs *programs, const struct options *options,
 		return r;
 	/* Attaches no sampler, whose attachment would enable its event. */
 	r = walk_loop_bpf__attach(programs->skeleton);
-	if (r == 0 && options->given.flags & (OPTIONS_STAT | OPTIONS_ACCOUNTS))
-		r = load_accounts(programs, options);
+	if (r == 0)
+		r = load_others(programs, options);
 	if (r)
 		return r;
 	return open_readings(programs, cgroup);
@@ -429,6 +473,7 @@ void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 {
 	programs->skeleton->bss->worker_epoch = epoch;
 	accounts_begin_epoch(&programs->accounts, epoch);
+	off_cpu_begin_epoch(&programs->off_cpu, epoch);
 }
 
 void programs_rest(struct programs *programs, bool resting)
@@ -438,6 +483,7 @@ void programs_rest(struct programs *programs, bool resting)
 
 uint32_t programs_drain(struct programs *programs)
 {
+	off_cpu_end(&programs->off_cpu);
 	programs->skeleton->bss->draining = 1;
 	return programs->skeleton->bss->kept_count;
 }

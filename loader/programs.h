@@ -11,6 +11,7 @@
 #include "ipc/messages.h"
 #include "loader/accounts.h"
 #include "loader/kernel_symbols.h"
+#include "loader/off_cpu.h"
 #include "loader/options.h"
 #include "loader/rules.h"
 
@@ -25,11 +26,15 @@ struct programs {
 	int maps[DESCRIPTOR_EVENTS + 1]; /* for the worker, by enum descriptor_kind; borrowed */
 	int segment_map, process_map, grant_map, sampler; /* borrowed */
 	struct accounts accounts; /* with OPTIONS_STAT, its program takes the sampler's place */
+	struct off_cpu off_cpu;	  /* with OPTIONS_OFF_CPU */
 	/* For keyhole-output, by enum counts_descriptor; those of maps are borrowed. */
 	int counts[COUNTS_DESCRIPTORS];
 	uint64_t map_bytes; /* kernel memory of the maps, as the kernel tells, without segments */
 	uint32_t rules;	    /* in counts[COUNTS_RULES]; 0: there is none */
 };
+
+/* Returns which samples the options ask for: enum off_mode. */
+uint32_t programs_off_mode(const struct options *options);
 
 /*
  * Loads and attaches everything but the sampler. ksyms: symbols that are still being read; the

@@ -28,6 +28,7 @@ static enum exit_status begin_counting(struct recording *rec)
 		.cpus = programs->cpus,
 		.cgroup = rec->cgroup >= 0,
 		.rules = programs->rules,
+		.off_cpu = programs_off_mode(rec->options),
 	};
 	const int count = COUNTS_RULES + (programs->rules > 0);
 
@@ -152,6 +153,7 @@ enum exit_status sampling_run(struct recording *rec)
 	rec->started = time_now();
 	take_chance(rec);
 	accounts_begin(&rec->programs.accounts);
+	off_cpu_begin(&rec->programs.off_cpu);
 	r = events_enable(&rec->ticks);
 	if (r == 0)
 		r = events_enable(&rec->events);

@@ -123,14 +123,22 @@ uint32_t profile_main_object(const struct profile *profile)
 	const uint32_t pid = hottest_process(profile);
 	const size_t count = profile_samples(profile);
 	uint32_t object = 0;
+	uint64_t most = 0;
 
 	if (!pid)
 		return first_native(profile);
-	for (size_t i = 0; i < count && !object; i++) {
+	/* a process may have had another program before */
+	for (size_t i = 0; i < count; i++) {
 		const struct profile_sample sample = profile_sample_get(profile, i);
+		uint32_t named;
 
-		if (sample.pid == pid)
-			object = named_object(profile, &sample);
+		if (sample.pid != pid || sample.count <= most)
+			continue;
+		named = named_object(profile, &sample);
+		if (!named)
+			continue;
+		most = sample.count;
+		object = named;
 	}
 	if (!object)
 		object = root_object(profile, pid, pid);

@@ -89,6 +89,26 @@ struct profile_label {
 #define PROFILE_LABEL_SETS_MAX 16384u
 #endif
 
+/* The activity of a thread in the time of a sample. */
+enum profile_state {
+#define S(id, word, frame) STATE_##id,
+#include "profile/states.def"
+#undef S
+	PROFILE_STATES
+};
+struct profile_state_row {
+	const char *word;  /* in formats */
+	const char *frame; /* behind the innermost function; NULL: none */
+};
+/* Returns the row of an enum profile_state, or NULL for an unknown one. */
+const struct profile_state_row *profile_state(uint32_t state);
+/* Returns the state of a word, or STATE_WAIT for an unknown one. */
+uint32_t profile_state_find(const char *word);
+bool profile_state_is_frame(const char *name);	/* whether the name is the frame of a state */
+const char *profile_state_side(uint32_t state); /* "on-cpu" or "off-cpu" */
+
+#define PROFILE_WAITS_ONE 1024u /* in profile_sample.waits: one wait */
+
 struct profile_sample { /* a number of equal samples */
 	uint32_t pid, tid;
 	uint32_t process_name; /* string: name of the process's main thread or program */
@@ -99,10 +119,13 @@ struct profile_sample { /* a number of equal samples */
 	uint32_t cpu;  /* its number + 1, up to PROFILE_CPUS_MAX; 0: not known, or not asked for */
 	uint32_t link; /* id of profile_link_get(): in which the thread was; 0: none, not known */
 	uint32_t labels;    /* id of profile_labels_get(): that the program gave; 0: none */
+	uint32_t state;	    /* enum profile_state */
+	uint32_t waker;	    /* string: who ended the wait; 0: none, not known */
 	uint64_t cgroup;    /* key of profile_cgroup_get(), in a new profile the id; 0: not known */
 	uint64_t goroutine; /* its number in Go's runtime; 0: none, not known */
 	uint64_t count;
-	uint64_t base; /* of a difference: the count in the older profile */
+	uint64_t base;	/* of a difference: the count in the older profile */
+	uint64_t waits; /* how often a thread left its CPU, times PROFILE_WAITS_ONE; 0: not known */
 };
 
 /*
@@ -156,6 +179,11 @@ struct profile_times {
 	 * one unit, and the period is 1. NULL: counts are samples. Borrowed and raw.
 	 */
 	const char *type, *unit;
+	/*
+	 * Counts are ns of threads off their CPU, or on and off it; samples have a state. ns of the
+	 * clock that stand for a sample on the CPU; 0: samples are no times of threads.
+	 */
+	uint64_t tick;
 	const char *host; /* the recording machine's name; NULL: not known; borrowed and raw */
 	/* The recording machine's, borrowed and raw; NULL: not known. */
 	const char *arch;	       /* as OpenTelemetry's host.arch: "amd64" */

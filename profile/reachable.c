@@ -257,6 +257,9 @@ static int copy_sample(struct copy *copy, struct profile_sample sample)
 	r = copy_string(copy, sample.thread_name, &sample.thread_name);
 	if (r < 0)
 		return r;
+	r = copy_string(copy, sample.waker, &sample.waker);
+	if (r < 0)
+		return r;
 	r = copy_cgroup(copy, &sample.cgroup);
 	if (r < 0)
 		return r;

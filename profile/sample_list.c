@@ -23,7 +23,7 @@ struct key {
 /* Few samples differ in this: a sample keeps a number in its place. */
 struct scene {
 	uint64_t cgroup, goroutine;
-	uint32_t labels, unused;
+	uint32_t labels, state, waker, unused;
 };
 
 struct entry {
@@ -52,7 +52,8 @@ void sample_list_release(struct sample_list *list)
 	chunks_release(&list->entries);
 	slots_release(&list->slots);
 	intern_free(list->scenes);
-	free(list->bases);
+	free(list->bases.items);
+	free(list->waits.items);
 }
 
 static struct entry *entry_at(const struct sample_list *list, size_t index)
@@ -67,10 +68,16 @@ static int number_scene(struct sample_list *list, const struct profile_sample *s
 			uint32_t *ret_number)
 {
 	const struct scene scene = {
-		.cgroup = sample->cgroup, .goroutine = sample->goroutine, .labels = sample->labels};
+		.cgroup = sample->cgroup,
+		.goroutine = sample->goroutine,
+		.labels = sample->labels,
+		.state = sample->state,
+		.waker = sample->waker,
+	};
+	static const struct scene nothing;
 
 	*ret_number = 0;
-	if (scene.cgroup || scene.goroutine || scene.labels)
+	if (memcmp(&scene, &nothing, sizeof(scene)) != 0)
 		*ret_number = intern_add(list->scenes, &scene, sizeof(scene));
 	if (*ret_number == INTERN_FAILED)
 		return -ENOMEM;
@@ -103,16 +110,32 @@ static int make_key(struct sample_list *list, const struct profile_sample *sampl
 	return number_scene(list, sample, &ret_key->scene);
 }
 
-static int add_base(struct sample_list *list, size_t index, uint64_t base)
+static int add_to(struct sample_column *column, size_t index, uint64_t number)
 {
-	if (base == 0)
+	if (number == 0)
 		return 0;
-	if (ARRAY_RESERVE(list->bases, list->base_capacity, index + 1) < 0)
+	if (ARRAY_RESERVE(column->items, column->capacity, index + 1) < 0)
 		return -ENOMEM;
-	for (; list->base_count <= index; list->base_count++)
-		list->bases[list->base_count] = 0;
-	list->bases[index] += base;
+	for (; column->count <= index; column->count++)
+		column->items[column->count] = 0;
+	column->items[index] += number;
 	return 0;
+}
+
+static int add_columns(struct sample_list *list, size_t index, const struct profile_sample *sample)
+{
+	int r = add_to(&list->bases, index, sample->base);
+
+	if (r < 0)
+		return r;
+	return add_to(&list->waits, index, sample->waits);
+}
+
+static uint64_t column_at(const struct sample_column *column, size_t index)
+{
+	if (index >= column->count)
+		return 0;
+	return column->items[index];
 }
 
 static int append(struct sample_list *list, const struct key *key,
@@ -120,7 +143,7 @@ static int append(struct sample_list *list, const struct key *key,
 {
 	struct entry *entry = NULL;
 
-	if (add_base(list, list->count, sample->base) < 0)
+	if (add_columns(list, list->count, sample) < 0)
 		return -ENOMEM;
 	if (list->count < ENTRIES_MAX)
 		entry = chunks_add(&list->entries, sizeof(*entry));
@@ -167,7 +190,7 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
 	slot = find(list, hash, &key);
 	if (slot->id) {
 		*ret_index = slot->id - 1;
-		r = add_base(list, *ret_index, sample->base);
+		r = add_columns(list, *ret_index, sample);
 		if (r == 0)
 			entry_at(list, *ret_index)->count += sample->count;
 		return r;
@@ -194,13 +217,15 @@ struct profile_sample sample_list_get(const struct sample_list *list, size_t ind
 		.cpu = entry->key.cpu,
 		.link = entry->key.link,
 		.labels = scene.labels,
+		.state = scene.state,
+		.waker = scene.waker,
 		.cgroup = scene.cgroup,
 		.goroutine = scene.goroutine,
 		.count = entry->count,
 	};
 
-	if (index < list->base_count)
-		sample.base = list->bases[index];
+	sample.base = column_at(&list->bases, index);
+	sample.waits = column_at(&list->waits, index);
 	return sample;
 }
 
@@ -208,6 +233,6 @@ void sample_list_scale(struct sample_list *list, size_t from, uint64_t factor)
 {
 	for (size_t i = from; i < list->count; i++)
 		entry_at(list, i)->count *= factor;
-	for (size_t i = from; i < list->base_count; i++)
-		list->bases[i] *= factor;
+	for (size_t i = from; i < list->bases.count; i++)
+		list->bases.items[i] *= factor;
 }

@@ -13,18 +13,20 @@
 
 struct sample_list {
 	struct hash_key hash_key;
-	struct chunks entries; /* the samples without `base` */
+	struct chunks entries; /* the samples without `base` and `waits` */
 	struct slots slots;    /* ids are indexes + 1 */
-	struct intern *scenes; /* profile_sample.cgroup */
-	uint64_t *bases;       /* by index; those behind base_count are 0 */
-	size_t base_count, base_capacity;
+	struct intern *scenes; /* what few samples differ in */
+	struct sample_column {
+		uint64_t *items; /* by index; those behind count are 0 */
+		size_t count, capacity;
+	} bases, waits; /* what few profiles have */
 	size_t count;
 };
 
 int sample_list_init(struct sample_list *list); /* 0 or a negative errno */
 void sample_list_release(struct sample_list *list);
 
-/* Adds count and base to an equal sample, or adds the sample. Returns 0 or -ENOMEM. */
+/* Adds count, base and waits to an equal sample, or adds the sample. Returns 0 or -ENOMEM. */
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample,
 		    uint32_t *ret_index);
 /* Adds a sample without a search for an equal one. sample_list_add() never finds this sample. */

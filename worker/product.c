@@ -106,10 +106,29 @@ static int note_waited(const struct product *product)
 	return profile_note_add(product->resources->profile, text);
 }
 
+/*
+ * Returns the samples without names of the profile. Where counts are times of threads, that is as
+ * many of the samples as it is of the time.
+ */
+static uint64_t count_without(const struct product *product)
+{
+	const struct resources *resources = product->resources;
+	const uint64_t without = naming_without(resources->profile);
+	struct format_totals totals;
+	struct samples_counts counts;
+
+	if (!(product->config->flags & OPTIONS_OFF_CPU) || without == 0)
+		return without;
+	format_totals(resources->profile, &totals);
+	samples_counts(resources->samples, &counts);
+	return (uint64_t)((double)without / (double)totals.samples * (double)counts.samples);
+}
+
 /* ---- end ---- */
 
 int product_stop(struct product *product, const struct message_stop *stop)
 {
+	product->stopped = stop->stopped;
 	if (product->config->every > 0)
 		return 0;
 	product->waited = stop->waited;
@@ -127,7 +146,7 @@ int product_finish(struct product *product, uint32_t pid)
 	unasked = debug_peer_unasked(product->resources->debug_files);
 	if (unasked > 0)
 		log_info("names: %" PRIu64 " debug files not asked for: others took long", unasked);
-	product->without_names += naming_without(product->resources->profile);
+	product->without_names += count_without(product);
 	product->unnamed += naming_failed(product->resources->profile);
 	product->named = true;
 	if (r == 0)
@@ -153,7 +172,7 @@ uint64_t product_without_names(const struct product *product)
 {
 	if (product->named)
 		return product->without_names;
-	return product->without_names + naming_without(product->resources->profile);
+	return product->without_names + count_without(product);
 }
 
 /* ---- bytes ---- */
@@ -172,21 +191,41 @@ uint64_t product_realtime_offset(void)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
 }
 
-static struct profile_times times_of(const struct message_sampling *sampling, uint64_t start,
+uint64_t product_tick(const struct message_sampling *sampling)
+{
+	if (sampling->period)
+		return sampling->period;
+	return NS_PER_SECOND / sampling->frequency;
+}
+
+/* Times of threads: a count is worth 1 ns. */
+static void count_time(const struct message_config *config, struct profile_times *times)
+{
+	if (!(config->flags & OPTIONS_OFF_CPU))
+		return;
+	times->tick = times->period;
+	times->period = 1;
+	times->unit = "nanoseconds";
+	times->type = "off_cpu";
+	if (config->flags & OPTIONS_WALL)
+		times->type = "wall";
+}
+
+static struct profile_times times_of(const struct message_config *config, uint64_t start,
 				     uint64_t end)
 {
+	const struct message_sampling *sampling = &config->sampling;
 	struct profile_times times = {
 		.start_monotonic_ns = start,
 		.start_realtime_ns = start + product_realtime_offset(),
 		.duration_ns = end - start,
-		.period = sampling->period,
+		.period = product_tick(sampling),
 		.event = event_counted(sampling->event, sampling->period),
 		.arch = ARCH,
 		.walked = true,
 	};
 
-	if (times.period == 0)
-		times.period = NS_PER_SECOND / sampling->frequency;
+	count_time(config, &times);
 	return times;
 }
 
@@ -194,7 +233,7 @@ static int render(const struct product *product, const struct profile *profile, 
 		  uint64_t end, int fd)
 {
 	const struct message_config *config = product->config;
-	struct profile_times times = times_of(&config->sampling, start, end);
+	struct profile_times times = times_of(config, start, end);
 	const struct format_options options = {
 		.by_thread = config->flags & OPTIONS_BY_THREAD,
 		.otlp_compat = config->flags & OPTIONS_OTLP_COMPAT,
@@ -292,6 +331,7 @@ int product_render_window(struct product *product, int fd)
 
 	if (product->accounts)
 		return accounts_render(product->accounts, true, fd);
+	samples_close_window(product->resources->samples, end);
 	r = note_runtimes(product);
 
 	if (r < 0)
@@ -299,11 +339,12 @@ int product_render_window(struct product *product, int fd)
 	r = render_window(product, end, fd);
 	if (r < 0)
 		return r;
-	product->without_names += naming_without(product->resources->profile);
+	product->without_names += count_without(product);
 	product->window = end;
 	forget_functions(product);
 	debug_peer_allow(product->resources->debug_files, DEBUG_PEER_WINDOW_MS);
 	if (is_full(product))
 		return begin_profile(product);
+	samples_begin_window(product->resources->samples);
 	return profile_forget_samples(product->resources->profile);
 }

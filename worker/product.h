@@ -43,6 +43,7 @@ struct product {
 	struct sources sources;	      /* OPTIONS_WHY */
 	struct runtimes runtimes;     /* of all windows that are rendered */
 	struct message_waited waited; /* of the whole recording, which is no stream; else all 0 */
+	uint64_t stopped;	      /* CLOCK_MONOTONIC, ns: the end of sampling; 0: not yet */
 	bool named; /* product_finish() has made all names, and counted what has none */
 	/* product_finish() calls this function before it makes names, then before lines; or NULL */
 	void (*draft)(void *context);
@@ -66,6 +67,9 @@ int product_describe(struct product *product);
 uint64_t product_without_names(const struct product *product);
 /* Writes the profile to fd as far as it is; of a stream, the last window. 0 or a negative errno. */
 int product_render(const struct product *product, const struct message_stop *stop, int fd);
+
+/* Returns for how many ns of CPU time a sample stands, where no event is counted. */
+uint64_t product_tick(const struct message_sampling *sampling);
 
 /* Returns CLOCK_REALTIME less CLOCK_MONOTONIC. */
 uint64_t product_realtime_offset(void);

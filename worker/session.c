@@ -116,11 +116,18 @@ static uint64_t count_records(const struct session *session)
 	return sum;
 }
 
+static void take_wait(void *context, const struct event_wait *wait)
+{
+	samples_end_wait(context, wait);
+}
+
 static bool read_streams(struct session *session, uint64_t now)
 {
 	const struct stream_names names = {
 		.late_names = session->late_names,
 		.cgroups = session->cgroups,
+		.take_wait = take_wait,
+		.context = session->samples,
 	};
 	const uint64_t events = stream_events(session->stream);
 	bool busy = stream_read(session->stream, &session->events, &names, session->parts.sidebands,
@@ -251,6 +258,9 @@ static int init_samples(struct session *session)
 	/* `keyhole why` is about native frames */
 	samples.details = format_find(config->format)->wants_details;
 	samples.contexts = session->contexts;
+	samples.off_cpu = config->flags & OPTIONS_OFF_CPU;
+	samples.off_cpu_min = config->off_cpu_min;
+	samples.tick = product_tick(&config->sampling);
 	samples.realtime_offset = product_realtime_offset();
 	samples.native_frames = config->flags & (OPTIONS_NATIVE_FRAMES | OPTIONS_WHY);
 	session->samples = samples_new(&samples);
@@ -553,6 +563,14 @@ bool session_waiting(const struct session *session)
 
 /* ---- end ---- */
 
+/* Returns until when threads that are off their CPU count. */
+static uint64_t end_of_waits(const struct session *session)
+{
+	if (session->product.stopped)
+		return session->product.stopped;
+	return session->last_turn;
+}
+
 int session_finish(struct session *session)
 {
 	uint32_t why_pid;
@@ -560,7 +578,7 @@ int session_finish(struct session *session)
 	debug_peer_allow(session->parts.debug_files, DEBUG_PEER_WAIT_MS);
 	session_turn(session);
 	tracker_finish(session->tracker);
-	samples_finish(session->samples, session->last_turn);
+	samples_finish(session->samples, session->last_turn, end_of_waits(session));
 	/* `keyhole why` profiles one process, which is the first that BPF tells of. */
 	why_pid = stream_first_seen(session->stream);
 	return product_finish(&session->product, why_pid);
@@ -640,6 +658,14 @@ static void count_samples(const struct session *session, struct message_summary 
 
 	samples_counts(session->samples, &counts);
 	samples_held_reasons(session->samples, held);
+	summary->off_cpu = (struct summary_off_cpu){
+		.waits = counts.waits.waits,
+		.ns = counts.waits.ns,
+		.open = counts.waits.open,
+		.shorter = counts.waits.shorter,
+		.least_probability = counts.waits.least_probability,
+	};
+	summary->limit[LIMIT_waits] = counts.waits.lost;
 	summary->unkept = counts.failed;
 	summary->filtered = counts.filtered;
 	for (unsigned int i = 0; i < REASON_COUNT; i++)

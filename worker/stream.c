@@ -140,6 +140,12 @@ void stream_skip(void *consumer, const void *producer, struct sideband *sideband
 		sideband_skip(&sidebands[i]);
 }
 
+static void keep_wait(const struct event_ring *events, const struct stream_names *names)
+{
+	if (names->take_wait && events->has_wait)
+		names->take_wait(names->context, &events->wait);
+}
+
 /* Keeps what an event tells of no process, and other events until stream_apply(). */
 static void keep(struct stream *stream, const struct event_ring *events, const struct event *event,
 		 const struct stream_names *names)
@@ -148,6 +154,8 @@ static void keep(struct stream *stream, const struct event_ring *events, const s
 		late_names_add(names->late_names, event->generation, events->name);
 	else if (event->kind == EVENT_CGROUP)
 		cgroups_add(names->cgroups, event->cgroup, events->path);
+	else if (event->kind == EVENT_WAIT)
+		keep_wait(events, names);
 	else if (events->has_code)
 		add_code(stream, &events->code);
 	else

@@ -13,14 +13,18 @@
 
 struct cgroups;
 struct event_ring;
+struct event_wait;
 struct late_names;
 struct sideband;
 struct stream;
 struct tracker;
 
-struct stream_names { /* all borrowed */
+struct stream_names { /* all borrowed: what events tell of no process */
 	struct late_names *late_names;
 	struct cgroups *cgroups;
+	/* Takes EVENT_WAIT; or NULL. */
+	void (*take_wait)(void *context, const struct event_wait *wait);
+	void *context;
 };
 
 struct stream *stream_new(void);	 /* NULL: no memory */

@@ -57,11 +57,11 @@ static const char *take_line(const struct reader *reader, char *line)
 	row = find(reader, line);
 	if (!row)
 		return unknown(reader, line);
-	if (row->argument && !*argument)
+	if (row->argument && row->argument[0] != '[' && !*argument)
 		return "needs an argument";
 	if (!row->argument && *argument)
 		return "takes no argument";
-	return row->set(reader->target, row->argument ? argument : NULL, row->value);
+	return row->set(reader->target, *argument ? argument : NULL, row->value);
 }
 
 static char *trim(char *line)

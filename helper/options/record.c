@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/event_rows.h"
 #include "base/formats.h"
 #include "helper/options/events.h"
 #include "helper/options/setters.h"
@@ -120,6 +121,16 @@ static const char *finish_level(struct message_options *options)
 	return NULL;
 }
 
+/* Stacks off the CPU are of switches, which no other event may make samples of. */
+static const char *finish_off_cpu(const struct message_options *options)
+{
+	if (!(options->flags & OPTIONS_OFF_CPU))
+		return NULL;
+	if (event_counted(options->sampling.event, options->sampling.period))
+		return "is counted: time off the CPU goes with an event of CPU time alone";
+	return NULL;
+}
+
 /* Checks what can only be checked when every option is known. */
 static int finish(struct line *line)
 {
@@ -137,6 +148,9 @@ static int finish(struct line *line)
 	if (line->event)
 		event = line->event;
 	r = option_refuse(verb, event, events_finish(&options->sampling));
+	if (r)
+		return r;
+	r = option_refuse(verb, event, finish_off_cpu(options));
 	if (r)
 		return r;
 	return option_refuse(verb, "--no-kernel --no-user", filters_finish(&line->filters));

@@ -182,6 +182,47 @@ static const char *set_duration(void *target, const char *argument, size_t value
 	return NULL;
 }
 
+/* Splits "10ms" into the digits and the ns of the unit; 0: there is none. */
+static uint64_t split_small_unit(char *text)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ns", 1},
+		     {"us", NS_PER_SECOND / 1000000},
+		     {"ms", NS_PER_MS},
+		     {"s", NS_PER_SECOND}};
+	char *unit = text + strspn(text, "0123456789");
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(unit, units[i].unit) != 0)
+			continue;
+		*unit = '\0';
+		return units[i].ns;
+	}
+	return 0;
+}
+
+/* Value: OPTIONS_OFF_CPU. */
+static const char *set_off_cpu(void *target, const char *argument, size_t value)
+{
+	struct line *line = target;
+	char text[16];
+	uint64_t unit, count;
+
+	line->options->flags |= (uint32_t)value;
+	line->options->off_cpu_min = 0;
+	if (!argument)
+		return NULL;
+	snprintf(text, sizeof(text), "%s", argument);
+	unit = split_small_unit(text);
+	if (!unit || strlen(argument) >= sizeof(text) ||
+	    !decimal_read(text, 0, OPTIONS_OFF_CPU_MAX / unit, &count))
+		return "not a time such as 100us, 10ms or 1s, 1000s at most";
+	line->options->off_cpu_min = count * unit;
+	return NULL;
+}
+
 static const char *set_every(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;

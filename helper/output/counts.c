@@ -179,7 +179,9 @@ struct counted counts_sum(const struct counts *counts)
 				  .processes_lost = sum.processes_lost,
 				  .denied = sum.denied,
 				  .denied_counted = sum.denied_counted,
-				  .filtered = sum.filtered};
+				  .filtered = sum.filtered,
+				  .switches_lost = sum.off_skipped + sum.off_no_room,
+				  .waits_lost = sum.off_events_lost};
 
 	if (counts->rows)
 		counted.elapsed = time_now() - counts->started;
@@ -196,6 +198,12 @@ struct counted counts_sum(const struct counts *counts)
 static bool is_counted(const struct message_sampling *sampling)
 {
 	return event_counted(sampling->event, sampling->period);
+}
+
+/* Threads that leave a CPU make samples, too. */
+static bool has_switches(const struct counts *counts)
+{
+	return counts->source.off_cpu != OFF_MODE_NONE;
 }
 
 static uint64_t samples_of(const struct message_sampling *sampling, uint64_t runtime)
@@ -241,7 +249,7 @@ int counts_end(struct counts *counts, struct counted *ret_counted)
 	ret_counted->used = difference(runtime.nanoseconds, counts->runtime);
 	ret_counted->threads = runtime.tasks;
 	ret_counted->expected = samples_of(sampling, ret_counted->used);
-	ret_counted->counted = is_counted(sampling);
+	ret_counted->counted = is_counted(sampling) || has_switches(counts);
 	denied = ret_counted->denied_counted;
 	if (counts->source.cgroup)
 		denied = ret_counted->denied;

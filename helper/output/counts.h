@@ -33,6 +33,7 @@ struct counted {
 	bool counted;	   /* samples do not follow from CPU time: `expected` means nothing */
 	uint64_t seen, complete; /* samples, from the worker's message_progress */
 	uint64_t samples, events_lost, processes_lost, denied, filtered; /* struct counters */
+	uint64_t switches_lost, waits_lost;				 /* off_* of the same */
 	uint64_t denied_counted;       /* part of denied, whose CPU time the readings hold */
 	uint64_t restarted;	       /* samples of workers that ended: not in reason[] */
 	uint64_t reason[REASON_COUNT]; /* of this worker, and samples that no worker got */

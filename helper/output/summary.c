@@ -107,6 +107,11 @@ void summary_make(const struct counted *counted, const struct message_summary *w
 	sum.limit[LIMIT_generations] = counted->processes_lost;
 	sum.limit[LIMIT_events] = counted->events_lost;
 	sum.limit[LIMIT_denied] = counted->denied;
+	sum.limit[LIMIT_switches] = counted->switches_lost;
+	/* the worker may see that a wait has no end, or not */
+	if (sum.limit[LIMIT_waits] < counted->waits_lost)
+		sum.limit[LIMIT_waits] = counted->waits_lost;
+	sum.off_cpu = worker->off_cpu;
 	memcpy(sum.runtime, worker->runtime, sizeof(sum.runtime));
 	take_objects(&sum, worker);
 	sum.without_names = min(worker->without_names, sum.complete + sum.guessed + sum.cut);
@@ -220,6 +225,23 @@ static void print_ruleless(const struct summary *summary, bool verbose, FILE *st
 	}
 }
 
+/* Prints what is known of threads off their CPU. A probability is a share of 2^32. */
+static void print_off_cpu(const struct summary_off_cpu *off_cpu, FILE *stream)
+{
+	if (!off_cpu->least_probability && !off_cpu->shorter)
+		return;
+	fprintf(stream, "off-CPU: stacks %" PRIu64 ", time %.3f s (estimated)", off_cpu->waits,
+		(double)off_cpu->ns / NS_PER_SECOND);
+	if (off_cpu->least_probability)
+		fprintf(stream, ", probability of a stack %.6f to 1",
+			(double)(off_cpu->least_probability & UINT32_MAX) / UINT32_MAX);
+	if (off_cpu->open)
+		fprintf(stream, ", going on at the end %" PRIu64, off_cpu->open);
+	if (off_cpu->shorter)
+		fprintf(stream, ", shorter than MIN %" PRIu64, off_cpu->shorter);
+	fputc('\n', stream);
+}
+
 void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 {
 	static const char *const class_names[] = {
@@ -239,6 +261,7 @@ void summary_print(const struct summary *summary, bool verbose, FILE *stream)
 	if (summary->filtered)
 		fprintf(stream, ", filtered %" PRIu64, summary->filtered);
 	fputc('\n', stream);
+	print_off_cpu(&summary->off_cpu, stream);
 	for (unsigned int i = 0; i < REASON_COUNT; i++)
 		if (summary->reason[i] && (reasons[i].class != END || verbose))
 			fprintf(stream, "  %-4s %s: %" PRIu64 "  (%s)\n",

@@ -23,6 +23,7 @@ struct summary {
 	uint64_t restarted;	       /* lost with a worker that ended */
 	uint64_t limit[LIMIT_COUNT];   /* see base/limits.def */
 	struct message_waited waited;  /* to be set by the caller; all 0: not told */
+	struct summary_off_cpu off_cpu;
 	struct summary_runtime runtime[SUMMARY_RUNTIMES]; /* as of struct message_summary */
 	struct summary_object object[SUMMARY_OBJECTS];	  /* as of struct message_summary */
 };

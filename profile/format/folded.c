@@ -2,6 +2,7 @@
 /*
  * Writes folded stacks, the input of flame graphs. Each distinct stack has a line:
  *   process;[thread/tid;]root;...;leaf count
+ * Times of threads are in microseconds, as other tools have them.
  * Lines are in the order of their frames from the root on, so that equal profiles give equal files.
  * Numbers stand for texts until the end: the ranks of their texts sort and merge the lines.
  */
@@ -15,6 +16,7 @@
 #include "base/compare.h"
 #include "base/intern.h"
 #include "base/languages.h"
+#include "ipc/time.h"
 #include "profile/format/format.h"
 #include "profile/format/lines.h"
 #include "profile/format/names.h"
@@ -32,6 +34,7 @@ struct folded_line {
 struct folded {
 	const struct profile *profile;
 	const struct format_options *options;
+	uint64_t unit;		    /* by which counts are divided */
 	struct intern *texts;	    /* clean, without ';' */
 	uint32_t *order;	    /* ids of texts, sorted */
 	uint32_t *ranks;	    /* by id: its index in order */
@@ -197,7 +200,8 @@ static void write_lines(struct folded *folded, struct output *output)
 		if (i + 1 < folded->count &&
 		    compare_lines(&folded->lines[i], &folded->lines[i + 1], folded) == 0)
 			continue;
-		write_line(folded, output, &folded->lines[i], count);
+		if (count >= folded->unit)
+			write_line(folded, output, &folded->lines[i], count / folded->unit);
 		count = 0;
 	}
 }
@@ -219,11 +223,13 @@ static int sort_lines(struct folded *folded)
 static int render(const struct profile *profile, const struct profile_times *times,
 		  const struct format_options *options, int fd)
 {
-	struct folded folded = {.profile = profile, .options = options, .texts = intern_new()};
+	struct folded folded = {
+		.profile = profile, .options = options, .unit = 1, .texts = intern_new()};
 	struct output output;
 	int r = output_init(&output, fd, false);
 
-	(void)times; /* counts of samples are all the format knows */
+	if (times->tick)
+		folded.unit = NS_PER_MS / 1000;
 	if (!folded.texts)
 		r = -ENOMEM;
 	if (r == 0)

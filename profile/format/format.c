@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/format/format.h"
 
+#include <string.h>
+
 #include "ipc/messages.h"
 #include "profile/profile.h"
 
@@ -24,6 +26,18 @@ struct format_worth format_worth(const struct profile_times *times)
 	if (times->event)
 		return (struct format_worth){.type = times->event, .unit = "count"};
 	return (struct format_worth){.type = "cpu", .unit = "nanoseconds"};
+}
+
+const char *format_time_name(const struct profile_times *times)
+{
+	if (format_is_wall(times))
+		return "time on and off the CPU";
+	return "time off the CPU";
+}
+
+bool format_is_wall(const struct profile_times *times)
+{
+	return times->tick && strcmp(times->type, "wall") == 0;
 }
 
 void format_totals(const struct profile *profile, struct format_totals *ret_totals)

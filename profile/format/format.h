@@ -55,6 +55,11 @@ struct format_worth {
 };
 struct format_worth format_worth(const struct profile_times *times);
 
+/* Returns what times of threads (profile_times.tick) are, for people. */
+const char *format_time_name(const struct profile_times *times);
+/* Returns whether samples have times of threads, both on and off the CPU. */
+bool format_is_wall(const struct profile_times *times);
+
 struct format_totals {
 	uint64_t samples;
 	uint64_t complete, guessed,

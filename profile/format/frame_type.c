@@ -81,6 +81,14 @@ static const char *native_type(const struct profile *profile, uint32_t location)
 	return NATIVE;
 }
 
+/* The kernel is where a thread waits. */
+static bool is_wait(const struct profile *profile, uint32_t location)
+{
+	const struct profile_object *object = profile_location_object(profile, location);
+
+	return object && profile_state_is_frame(profile_string_get(profile, object->name));
+}
+
 static const char *precise_type(const struct profile *profile, uint32_t location)
 {
 	const struct language *language = profile_location_language(profile, location);
@@ -90,6 +98,8 @@ static const char *precise_type(const struct profile *profile, uint32_t location
 		return language->frame_type;
 	if (kind == KIND_NATIVE)
 		return native_type(profile, location);
+	if (kind == KIND_MARKER && is_wait(profile, location))
+		return kind_types[KIND_KERNEL];
 	return kind_types[kind];
 }
 

@@ -11,6 +11,8 @@
  *   start_ms      since 1970
  *   duration_ms
  *   by_thread     whether threads are shown at first
+ *   wait_percent  only of times on and off the CPU: how far the colour of a node goes to that of
+ *                 the kind WAIT, if all of its time is off the CPU
  *   base          only in a difference: samples, period, event, start_ms and duration_ms of the
  *                 older profile; the data have no threads then (format_has_threads())
  *   notes         about the recording as a whole, such as the runtimes in it
@@ -24,7 +26,8 @@
  *                 inlined (0 or 1). [0] is the root's. object, file and line are the place of
  *                 most samples of the frame
  *   nodes         columns: frame (in frames), level (processes have 1), self (samples), and in a
- *                 difference base (samples of the older profile). The root, level 0, is the first.
+ *                 difference base (samples of the older profile), or with wait_percent off (the
+ *                 part of self off the CPU). The root, level 0, is the first.
  *                 A node comes before its children
  *
  * Numbers are exact up to 2^53, as those of the page's language are.
@@ -96,6 +99,8 @@ static void put_head(struct html *html, const struct profile_times *times,
 	}
 	json_key_literal(json, "by_thread", options->by_thread ? "true" : "false");
 	json_key_number(json, "shade_percent", TREE_SHADE_PERCENT);
+	if (!options->base && format_is_wall(times))
+		json_key_number(json, "wait_percent", TREE_OFF_PERCENT);
 }
 
 static void put_colour(struct html *html, uint32_t colour)
@@ -216,6 +221,11 @@ static const struct column node_columns[] = {
 	{NULL, NULL},
 };
 
+static const struct column wall_columns[] = {
+	{"frame", node_frame}, {"level", node_level}, {"self", node_self},
+	{"off", node_base},    {NULL, NULL},
+};
+
 static const struct column difference_columns[] = {
 	{"frame", node_frame}, {"level", node_level}, {"self", node_self},
 	{"base", node_base},   {NULL, NULL},
@@ -247,6 +257,14 @@ static void put_table(struct html *html, const char *name, const struct column *
 	json_end(&html->json);
 }
 
+static const struct column *columns_of(const struct profile_times *times,
+				       const struct format_options *options)
+{
+	if (options->base)
+		return difference_columns;
+	return format_is_wall(times) ? wall_columns : node_columns;
+}
+
 static void put_data(struct html *html, const struct profile *profile,
 		     const struct profile_times *times, const struct format_options *options)
 {
@@ -259,8 +277,7 @@ static void put_data(struct html *html, const struct profile *profile,
 		put_changes(html);
 	put_strings(html);
 	put_table(html, "frames", frame_columns, put_frame_column);
-	put_table(html, "nodes", options->base ? difference_columns : node_columns,
-		  put_node_column);
+	put_table(html, "nodes", columns_of(times, options), put_node_column);
 	json_end(&html->json);
 	json_finish(&html->json);
 }
@@ -294,6 +311,8 @@ static int render(const struct profile *profile, const struct profile_times *tim
 		flags |= TREE_BY_THREAD;
 	if (options->base)
 		flags |= TREE_DIFFERENCE;
+	else if (format_is_wall(times))
+		flags |= TREE_OFF_CPU;
 	r = tree_build(&html->tree, profile, flags);
 	if (r == 0)
 		r = write_all(html, profile, times, options, fd);

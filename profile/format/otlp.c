@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes OTLP profiles (proto/otlp.proto): a resource for each process, with one profile of samples
- * (otlp_samples.h). On the wire, a field's tag and the length of a message come before the message.
- * The binary encoding therefore measures a process before it writes the process. Memory holds the
- * dictionary, the samples and their times.
+ * (otlp_samples.h). Time on and off the CPU are two profiles. On the wire, a field's tag and the
+ * length of a message come before the message. The binary encoding therefore measures a process
+ * before it writes the process. Memory holds the dictionary, the samples and their times.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -30,9 +30,12 @@
 #define SAMPLES_OF_PROFILE FIELD(profile, "samples")
 
 /* Describes a process and its messages. A length is in bytes, and 0 until measure() has run. */
+#define PARTS_MAX 2 /* profiles of a process: on and off the CPU */
 struct process {
-	const struct otlp_process *of;
-	uint64_t profile_length, scope_length, length;
+	const struct otlp_process *of; /* the first of its profiles */
+	size_t parts;
+	size_t part; /* the profile under way */
+	uint64_t profile_length[PARTS_MAX], scope_length, length;
 };
 
 void otlp_message(struct otlp *otlp, const ProtobufCFieldDescriptor *field,
@@ -76,13 +79,23 @@ static size_t add_given(const struct otlp_samples *samples, uint32_t id, int32_t
 	return size / sizeof(*to);
 }
 
-static void put_sample(struct otlp *otlp, uint32_t index)
+/* Time on the CPU is a number of samples, as without time off the CPU. */
+static uint64_t value_of(const struct otlp *otlp, uint32_t index, bool off_cpu)
+{
+	const uint64_t count = otlp->samples.counts[index], tick = otlp->times->tick;
+
+	if (!tick || off_cpu)
+		return count;
+	return (count + tick / 2) / tick;
+}
+
+static void put_sample(struct otlp *otlp, uint32_t index, bool off_cpu)
 {
 	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES + OTLP_SAMPLE_GIVEN];
 	const struct otlp_samples *samples = &otlp->samples;
 	struct otlp_sample from = otlp_samples_get(samples, index);
 	Otlp__Sample sample = OTLP__SAMPLE__INIT;
-	int64_t value = at_most_int64(samples->counts[index]);
+	int64_t value = at_most_int64(value_of(otlp, index, off_cpu));
 
 	sample.stack_index = from.stack;
 	sample.link_index = from.link;
@@ -103,25 +116,42 @@ static void put_sample(struct otlp *otlp, uint32_t index)
 
 static void put_samples(struct otlp *otlp, const struct process *process)
 {
-	const uint32_t first = process->of->first;
+	const struct otlp_process *of = process->of + process->part;
 
 	otlp->encoding->array(otlp, SAMPLES_OF_PROFILE);
-	for (uint32_t i = 0; i < process->of->count; i++)
-		put_sample(otlp, first + i);
+	for (uint32_t i = 0; i < of->count; i++)
+		put_sample(otlp, of->first + i, of->off_cpu);
 	otlp->encoding->close(otlp);
 }
 
 /* ---- messages around the samples, from the inside out ---- */
 
+/* Says what the values are: samples, unless the profile counts none, or times off the CPU. */
+static struct profile_times times_of(const struct otlp *otlp, const struct otlp_process *of)
+{
+	struct profile_times times = *otlp->times;
+
+	if (!times.tick)
+		return times;
+	times.type = NULL;
+	times.period = times.tick;
+	if (of->off_cpu) {
+		times.type = "off_cpu";
+		times.period = 1;
+	}
+	return times;
+}
+
 static void put_profile(struct otlp *otlp, const struct process *process)
 {
+	const struct profile_times times = times_of(otlp, process->of + process->part);
 	Otlp__Profile profile = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period_type = OTLP__VALUE_TYPE__INIT;
-	const struct format_worth worth = format_worth(otlp->times);
+	const struct format_worth worth = format_worth(&times);
 	struct format_worth counted = {.type = "samples", .unit = "count"};
 
-	if (otlp->times->type)
+	if (times.type)
 		counted = worth;
 	sample_type.type_strindex = otlp_string(otlp, counted.type);
 	sample_type.unit_strindex = otlp_string(otlp, counted.unit);
@@ -132,7 +162,7 @@ static void put_profile(struct otlp *otlp, const struct process *process)
 	profile.duration_nano = otlp->samples.end - otlp->samples.start;
 	profile.period_type = &period_type;
 	/* Pyroscope refuses a period of 0 */
-	profile.period = at_most_int64(otlp->times->period);
+	profile.period = at_most_int64(times.period);
 	if (profile.period == 0)
 		profile.period = 1;
 	otlp->encoding->fields(otlp, &profile.base);
@@ -148,8 +178,13 @@ static void put_scope(struct otlp *otlp, const struct process *process)
 	scope.version = version;
 	otlp_message(otlp, SCOPE_SCOPE, &scope.base);
 	otlp->encoding->array(otlp, SCOPE_PROFILES);
-	if (otlp->encoding->open(otlp, SCOPE_PROFILES, process->profile_length)) {
-		put_profile(otlp, process);
+	for (size_t i = 0; i < process->parts; i++) {
+		struct process part = *process;
+
+		part.part = i;
+		if (!otlp->encoding->open(otlp, SCOPE_PROFILES, process->profile_length[i]))
+			continue;
+		put_profile(otlp, &part);
 		otlp->encoding->close(otlp);
 	}
 	otlp->encoding->close(otlp);
@@ -191,13 +226,23 @@ static uint64_t measure(struct otlp *otlp,
 	return otlp->measured;
 }
 
+static size_t count_parts(const struct otlp_samples *samples, size_t first)
+{
+	const size_t next = first + 1;
+
+	return 1 + (next < samples->process_count && samples->processes[next].continues);
+}
+
 static void put_resources(struct otlp *otlp)
 {
 	otlp->encoding->array(otlp, DATA_RESOURCES);
-	for (size_t i = 0; i < otlp->samples.process_count; i++) {
+	for (size_t i = 0, parts; i < otlp->samples.process_count; i += parts) {
 		struct process process = {.of = &otlp->samples.processes[i]};
 
-		process.profile_length = measure(otlp, put_profile, &process);
+		parts = process.parts = count_parts(&otlp->samples, i);
+		for (; process.part < parts; process.part++)
+			process.profile_length[process.part] = measure(otlp, put_profile, &process);
+		process.part = 0;
 		process.scope_length = measure(otlp, put_scope, &process);
 		process.length = measure(otlp, put_resource, &process);
 		otlp->encoding->open(otlp, DATA_RESOURCES, process.length);

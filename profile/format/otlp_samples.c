@@ -23,6 +23,7 @@ struct place {
 	uint32_t pid;
 	uint32_t program; /* 0: not known; equal programs of a pid have equal numbers */
 	uint32_t name;	  /* where no program is known */
+	uint32_t off_cpu; /* flag */
 	uint32_t tid;
 	uint32_t index; /* of the sample in the profile */
 };
@@ -30,6 +31,11 @@ struct place {
 static bool is_same_process(const struct place *a, const struct place *b)
 {
 	return a->pid == b->pid && a->program == b->program && a->name == b->name;
+}
+
+static bool is_same_profile(const struct place *a, const struct place *b)
+{
+	return is_same_process(a, b) && a->off_cpu == b->off_cpu;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -60,6 +66,8 @@ static struct place place_of(struct intern *programs, const struct profile *prof
 {
 	const struct profile_sample sample = profile_sample_get(profile, index);
 	struct place place = {.pid = sample.pid, .tid = sample.tid, .index = index};
+
+	place.off_cpu = sample.state != STATE_CPU;
 
 	place.program = number_program(programs, profile, sample.process);
 	if (!place.program)
@@ -99,7 +107,7 @@ struct memo {
 struct maker {
 	struct otlp *otlp;
 	struct otlp_samples *samples;
-	struct memo tid, thread_name, cgroup, cgroup_path, reason;
+	struct memo tid, thread_name, cgroup, cgroup_path, reason, state, waker;
 	int32_t *cpus; /* by profile_sample.cpu: the attribute, or 0 */
 	uint32_t *of;  /* by index in the profile: the id in samples->keys */
 };
@@ -131,6 +139,17 @@ static int32_t reason(struct maker *maker, uint32_t reason)
 	return memo->attribute;
 }
 
+static int32_t state(struct maker *maker, uint32_t state)
+{
+	struct memo *memo = &maker->state;
+	const char *word = profile_state(state)->word;
+
+	if (!memo->attribute || memo->value != state)
+		*memo = (struct memo){state,
+				      otlp_attribute_string(maker->otlp, "keyhole.wait", word)};
+	return memo->attribute;
+}
+
 static int32_t cpu(struct maker *maker, uint32_t cpu)
 {
 	if (!maker->cpus[cpu])
@@ -153,7 +172,11 @@ static void add_attributes(struct maker *maker, const struct profile_sample *fro
 	if (cgroup->path)
 		*to++ = string(maker, &maker->cgroup_path, "keyhole.cgroup_path", cgroup->path);
 	if (profile_reason_is_told(from->reason))
-		*to = reason(maker, from->reason);
+		*to++ = reason(maker, from->reason);
+	if (from->state != STATE_CPU)
+		*to++ = state(maker, from->state);
+	if (from->waker)
+		*to = string(maker, &maker->waker, "keyhole.waker", from->waker);
 }
 
 /* Returns the id of the attributes that a program gave, 0: none, or INTERN_FAILED. */
@@ -191,7 +214,7 @@ static void agree(uint32_t *of_all, uint32_t of_one, bool first)
 }
 
 static void enter_process(struct maker *maker, const struct profile_sample *from, bool first,
-			  const struct profile_cgroup *cgroup)
+			  bool continues, const struct profile_cgroup *cgroup)
 {
 	struct otlp_samples *samples = maker->samples;
 	struct otlp_process *process;
@@ -200,6 +223,8 @@ static void enter_process(struct maker *maker, const struct profile_sample *from
 	process = &samples->processes[samples->process_count - 1];
 	if (first)
 		process->first = intern_count(samples->keys) - 1;
+	process->off_cpu = from->state != STATE_CPU;
+	process->continues = continues;
 	process->pid = from->pid;
 	process->process = from->process;
 	process->process_name = from->process_name;
@@ -235,14 +260,17 @@ static uint32_t enter_sample(struct maker *maker, const struct profile_sample *f
 static int enter_all(struct maker *maker, const struct place *places, size_t count)
 {
 	const struct profile *profile = maker->otlp->profile;
+	bool continues = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t index = places[i].index;
 		const struct profile_sample from = profile_sample_get(profile, index);
 		const struct profile_cgroup cgroup = profile_cgroup_get(profile, from.cgroup);
-		const bool first = i == 0 || !is_same_process(&places[i], &places[i - 1]);
+		const bool first = i == 0 || !is_same_profile(&places[i], &places[i - 1]);
 
-		enter_process(maker, &from, first, &cgroup);
+		if (first)
+			continues = i > 0 && is_same_process(&places[i], &places[i - 1]);
+		enter_process(maker, &from, first, continues, &cgroup);
 		maker->of[index] = enter_sample(maker, &from, &cgroup);
 		if (!maker->of[index])
 			return -ENOMEM;

@@ -19,7 +19,7 @@
 struct intern;
 struct otlp;
 
-#define OTLP_SAMPLE_ATTRIBUTES 6u			/* at most */
+#define OTLP_SAMPLE_ATTRIBUTES 8u			/* at most */
 #define OTLP_SAMPLE_GIVEN      (PROFILE_LABELS_MAX + 1) /* those of a goroutine, at most */
 
 struct otlp_sample {
@@ -29,9 +29,14 @@ struct otlp_sample {
 	uint32_t given; /* id in otlp_samples.given: further attributes; 0: none */
 };
 
-/* All samples of one resource. */
+/*
+ * The samples of one profile. A process has one, or two in a row where threads are both on and off
+ * the CPU: these are one resource.
+ */
 struct otlp_process {
 	uint32_t first, count; /* of samples, by otlp_samples_get() */
+	bool off_cpu;	       /* the samples are of threads off the CPU */
+	bool continues;	       /* the process of the one before */
 	uint32_t pid;
 	uint32_t process;      /* struct profile_process, or 0 */
 	uint32_t process_name; /* string of the profile: the last one, where the name has changed */

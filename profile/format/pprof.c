@@ -28,18 +28,21 @@ enum own_string {
 #include "profile/pprof_labels.def"
 #undef L
 	OWN_UNKNOWN,
+	OWN_WAITS,
+	OWN_ON_CPU,
+	OWN_OFF_CPU,
 	OWN_TYPE, /* of format_worth(), like the next one; neither is in own_strings[] */
 	OWN_UNIT,
 	OWN_STRINGS
 };
 
 static const char *const own_strings[OWN_STRINGS] = {
-	[OWN_SAMPLES] = "samples",
-	[OWN_COUNT] = "count",
+	[OWN_SAMPLES] = "samples",	 [OWN_COUNT] = "count",
 #define L(id, key) [OWN_##id] = key,
 #include "profile/pprof_labels.def"
 #undef L
-	[OWN_UNKNOWN] = PROFILE_UNKNOWN,
+	[OWN_UNKNOWN] = PROFILE_UNKNOWN, [OWN_WAITS] = "waits",
+	[OWN_ON_CPU] = "on-cpu",	 [OWN_OFF_CPU] = "off-cpu",
 };
 
 enum {
@@ -53,9 +56,10 @@ struct pprof {
 	const struct profile *profile;
 	const struct profile_times *times;
 	struct output output;
-	int64_t strings;	  /* written so far */
-	int64_t own[OWN_STRINGS]; /* indexes of strings; 0: not written */
-	bool unknown_written;	  /* unknown_function() */
+	int64_t strings;		/* written so far */
+	int64_t own[OWN_STRINGS];	/* indexes of strings; 0: not written */
+	bool unknown_written;		/* unknown_function() */
+	int64_t states[PROFILE_STATES]; /* the same of enum profile_state */
 	int64_t reasons
 		[PROFILE_REASONS_MAX]; /* by enum sample_reason: index of its name; 0: no name */
 	uint64_t locations[PROFILE_STACK_MAX];
@@ -110,6 +114,8 @@ static void put_strings(struct pprof *pprof)
 	}
 	pprof->own[OWN_TYPE] = put_string(pprof, worth.type);
 	pprof->own[OWN_UNIT] = put_string(pprof, worth.unit);
+	for (uint32_t i = 0; i < PROFILE_STATES && pprof->times->tick; i++)
+		pprof->states[i] = put_string(pprof, profile_state(i)->word);
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		if (profile_reason_is_told(i))
 			pprof->reasons[i] = put_string(pprof, profile_reason(i)->name);
@@ -123,7 +129,10 @@ static int64_t reason_string(const struct pprof *pprof, uint32_t reason)
 	return pprof->reasons[reason];
 }
 
-/* Values that are no samples have a type of their own alone: the file says no count, no period. */
+/*
+ * Values that are no samples have a type of their own alone: the file says no count, no period.
+ * Times of threads also have a number of waits.
+ */
 static void set_types(struct pprof *pprof, Perftools__Profiles__Profile *part,
 		      Perftools__Profiles__ValueType **types, size_t count)
 {
@@ -147,7 +156,9 @@ static void put_times(struct pprof *pprof)
 	count.unit = pprof->own[OWN_COUNT];
 	value.type = pprof->own[OWN_TYPE];
 	value.unit = pprof->own[OWN_UNIT];
-	if (pprof->times->type)
+	if (pprof->times->tick)
+		count.type = pprof->own[OWN_WAITS];
+	if (pprof->times->type && !pprof->times->tick)
 		set_types(pprof, &part, &types[1], 1);
 	else
 		set_types(pprof, &part, types, 2);
@@ -369,6 +380,20 @@ static void add_given(const struct pprof *pprof, uint32_t id, struct label_list 
 			add_label(list, labels[i].key, labels[i].value, 0);
 }
 
+static void add_state(const struct pprof *pprof, const struct profile_sample *sample,
+		      struct label_list *list)
+{
+	const int64_t *own = pprof->own;
+
+	if (sample->state == STATE_CPU) {
+		add_label(list, own[OWN_STATE], own[OWN_ON_CPU], 0);
+		return;
+	}
+	add_label(list, own[OWN_STATE], own[OWN_OFF_CPU], 0);
+	add_label(list, own[OWN_WAIT], pprof->states[sample->state], 0);
+	add_label(list, own[OWN_WAKER], sample->waker, 0);
+}
+
 static void make_labels(const struct pprof *pprof, const struct profile_sample *sample,
 			struct label_list *ret_list)
 {
@@ -385,6 +410,8 @@ static void make_labels(const struct pprof *pprof, const struct profile_sample *
 	add_label(ret_list, own[OWN_CONTAINER], cgroup.container, 0);
 	add_label(ret_list, own[OWN_REASON], reason_string(pprof, sample->reason), 0);
 	add_label(ret_list, own[OWN_GOROUTINE], 0, sample->goroutine);
+	if (pprof->times->tick)
+		add_state(pprof, sample, ret_list);
 	add_given(pprof, sample->labels, ret_list);
 }
 
@@ -403,7 +430,9 @@ static void put_sample(struct pprof *pprof, const struct profile_sample *from)
 	sample.location_id = pprof->locations;
 	sample.n_value = 2;
 	sample.value = values;
-	if (pprof->times->type)
+	if (pprof->times->tick)
+		values[0] = (int64_t)(from->waits / PROFILE_WAITS_ONE);
+	else if (pprof->times->type)
 		sample.n_value = 1;
 	make_labels(pprof, from, &labels);
 	sample.n_label = labels.count;

@@ -48,6 +48,7 @@ struct svg {
 	struct output output;
 	const struct profile_times *times;
 	const struct profile_times *base; /* NULL: no difference */
+	bool is_wall;			  /* times are on and off the CPU */
 	uint64_t gone, gone_samples; /* frames that only the older profile has, and their samples */
 	uint32_t rows;		     /* levels that are drawn */
 	uint64_t hidden;	     /* frames that are too narrow */
@@ -149,13 +150,23 @@ static uint32_t change_colour(const struct svg *svg, double change)
 		   (unsigned int)(100 * strength + 0.5));
 }
 
+static uint32_t kind_colour(const struct svg *svg, const struct tree_node *node)
+{
+	const uint32_t colour = tree_looks[tree_frame(&svg->tree, node->frame)->kind].light;
+
+	if (!svg->is_wall)
+		return colour;
+	return mix(colour, tree_looks[TREE_WAIT].light,
+		   (unsigned int)(TREE_OFF_PERCENT * tree_off_share(node) + 0.5));
+}
+
 static uint32_t colour_of(const struct svg *svg, const struct tree_node *node)
 {
 	if (svg->base)
 		return change_colour(svg, tree_change(&svg->tree, node));
 	if (node->frame == 0)
 		return mix(tree_looks[TREE_PROCESS].light, WHITE, 50);
-	return mix(tree_looks[tree_frame(&svg->tree, node->frame)->kind].light, WHITE,
+	return mix(kind_colour(svg, node), WHITE,
 		   tree_shade(&svg->tree, node->frame) * TREE_SHADE_PERCENT);
 }
 
@@ -310,7 +321,7 @@ static void put_amount(struct svg *svg, const struct profile_times *times, uint6
 			put(svg, " of ");
 		}
 	}
-	put_raw(svg, times->type);
+	put_raw(svg, times->tick ? format_time_name(times) : times->type);
 }
 
 /* Writes "20 samples, 0.20 s of CPU time" or "20 samples, 20 page-faults", or an amount. */
@@ -451,8 +462,11 @@ static int render(const struct profile *profile, const struct profile_times *tim
 	svg->base = options->base;
 	if (options->by_thread && format_has_threads(options))
 		flags |= TREE_BY_THREAD;
+	svg->is_wall = !options->base && format_is_wall(times);
 	if (options->base)
 		flags |= TREE_DIFFERENCE;
+	else if (svg->is_wall)
+		flags |= TREE_OFF_CPU;
 	r = tree_build(&svg->tree, profile, flags);
 	if (r == 0)
 		r = write_all(svg, fd);

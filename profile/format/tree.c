@@ -80,7 +80,11 @@ static uint32_t line_frame(void *context, const struct format_line *line)
 	struct intern *texts = builder->tree->texts;
 	char room[OFFSET_NAME_BYTES];
 
-	frame.name = format_intern_clean(texts, format_line_name(builder->profile, line, room));
+	const char *raw = format_line_name(builder->profile, line, room);
+
+	if (frame.kind == TREE_MARKER && profile_state_is_frame(raw))
+		frame.kind = TREE_WAIT;
+	frame.name = format_intern_clean(texts, raw);
 	if (!(builder->flags & TREE_DIFFERENCE)) {
 		frame.object = format_intern_clean(
 			texts, format_location_file(builder->profile, line->location));
@@ -243,7 +247,10 @@ static int add_sample(struct builder *builder, const struct profile_sample *samp
 	if (r < 0)
 		return r;
 	builder->tree->nodes[node].self += sample->count;
-	builder->tree->nodes[node].base_self += sample->base;
+	if (!(builder->flags & TREE_OFF_CPU))
+		builder->tree->nodes[node].base_self += sample->base;
+	else if (sample->state != STATE_CPU)
+		builder->tree->nodes[node].base_self += sample->count;
 	return 0;
 }
 
@@ -447,6 +454,13 @@ double tree_base_share(const struct tree *tree, uint64_t samples)
 double tree_change(const struct tree *tree, const struct tree_node *node)
 {
 	return tree_share(tree, node->total) - tree_base_share(tree, node->base_total);
+}
+
+double tree_off_share(const struct tree_node *node)
+{
+	if (node->total == 0)
+		return 0;
+	return (double)node->base_total / (double)node->total;
 }
 
 double tree_strength(const struct tree *tree, double change)

@@ -82,9 +82,10 @@ struct tree {
 
 #define TREE_BY_THREAD	1u /* threads are frames between processes and functions */
 #define TREE_DIFFERENCE 2u /* frames have no object: versions of a program are elsewhere */
+#define TREE_OFF_CPU	4u /* counts are times of threads, on and off the CPU */
 
 /*
- * Makes the tree. `flags` are TREE_BY_THREAD and TREE_DIFFERENCE. The profile may go afterwards.
+ * Makes the tree. `flags` are TREE_*, without TREE_KINDS. The profile may go afterwards.
  * Returns 0 or -ENOMEM. The caller releases the tree either way.
  */
 int tree_build(struct tree *tree, const struct profile *profile, unsigned int flags);
@@ -108,6 +109,11 @@ double tree_change(const struct tree *tree, const struct tree_node *node);
  */
 double tree_strength(const struct tree *tree, double change);
 #define TREE_CHANGE_LEAST_PERCENT 1u /* of all samples */
+
+/* TREE_OFF_CPU: returns which part of a node's time is off the CPU, 0 to 1. */
+double tree_off_share(const struct tree_node *node);
+/* The colour of a node goes so far towards that of TREE_WAIT if all of its time is off the CPU. */
+#define TREE_OFF_PERCENT 75u
 
 /* Returns the shade of a frame, below TREE_SHADES: frames of one kind differ a little. */
 unsigned int tree_shade(const struct tree *tree, uint32_t frame);

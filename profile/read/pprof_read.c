@@ -128,6 +128,10 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 		to->goroutine = number[LABEL_FIELD_NUMBER];
 	else if (label == LABEL_REASON)
 		to->reason = profile_reason_find(profile_string_get(in->profile, string->id));
+	else if (label == LABEL_WAIT)
+		to->state = profile_state_find(profile_string_get(in->profile, string->id));
+	else if (label == LABEL_WAKER)
+		to->waker = string->id;
 	else if (label == LABEL_OTHER)
 		add_given(sample, key->id, string->id);
 	return 0;

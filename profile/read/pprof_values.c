@@ -100,6 +100,8 @@ static int describe_column(struct pprof_input *in)
 	info->times.unit = info->unit;
 	if (info->is_time)
 		info->times.unit = "nanoseconds";
+	if (info->is_time && (!strcmp(info->type, "off_cpu") || !strcmp(info->type, "wall")))
+		info->times.tick = 1; /* the file does not say for how long a sample stands */
 	return r;
 }
 

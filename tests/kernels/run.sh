@@ -63,7 +63,7 @@ make_root() {
 	done
 	install -m 755 $here/init.sh "$root/init"
 	cp "$loader" "$build"/workloads/{mixed,publish,signals} "$root/test"
-	cp "$build"/bpf/{walk_loop,walk_for,sched}.bpf.o "$root/test/objects"
+	cp "$build"/bpf/{walk_loop,walk_for,sched,off_cpu}.bpf.o "$root/test/objects"
 	for name in loop for; do
 		install -D -t "$root/test/$name" \
 			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
@@ -295,6 +295,15 @@ check_offline() {
 		python3 tests/e2e/stat.py total "$guest/offline.json" idle_seconds 1 60
 }
 
+# A command sleeps for 1.5 s. Its stack says where, and the event of its end for how long.
+check_off_cpu() {
+	ended off_cpu || return
+	sed -E 's/^(.{300}).*(.{60})$/\1 ... \2/' "$guest/off_cpu.folded"
+	awk '/nanosleep_\[k\]/ && /\[off-CPU: sleep\] [0-9]+$/ { sum += $NF }
+		END { print "slept:", sum, "us"; exit sum < 1400000 || sum > 3000000 }' \
+		"$guest/off_cpu.folded"
+}
+
 # The broker finds the mapping by its name, before 6.11 in the text of /proc/PID/maps.
 check_context() {	# NAME
 	[ -s "$guest/$1.maps" ] || { skipped "this kernel gives no names to memory"; return; }
@@ -357,7 +366,7 @@ runtime_row() {	# OBJECT
 
 load_natively() {
 	[ "$(id -u)" = 0 ] || skipped 'needs root' || return
-	"$loader" 5 "$build"/bpf/{walk_loop,walk_for,sched}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
+	"$loader" 5 "$build"/bpf/{walk_loop,walk_for,sched,off_cpu}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
 }
 
 # The best of all times so far: others may keep the machine busy.
@@ -418,6 +427,7 @@ record_on() {	# KERNEL FILE|-
 	result "$1: signals and system calls" check_signals
 	result "$1: accounts" check_accounts
 	result "$1: accounts, with a CPU that goes and comes back" check_offline
+	result "$1: off-CPU" check_off_cpu
 	check_rest "$@"
 	rows "$1" "$guest"
 }

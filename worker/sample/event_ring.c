@@ -46,7 +46,7 @@ static bool is_known(uint32_t size)
 {
 	return size == EVENT_SHORT_BYTES || size == sizeof(struct event) ||
 	       size == sizeof(struct event_name) || size == sizeof(struct event_cgroup) ||
-	       is_code(size);
+	       size == sizeof(struct event_wait) || is_code(size);
 }
 
 /* The part that a short event lacks is 0. */
@@ -55,6 +55,12 @@ static void take_code(struct event_ring *ring, const unsigned char *at, size_t s
 	memset(&ring->code, 0, sizeof(ring->code));
 	memcpy(&ring->code, at, size);
 	ring->has_code = ring->code.event.kind == EVENT_CODE;
+}
+
+static void take_wait(struct event_ring *ring, const unsigned char *at)
+{
+	memcpy(&ring->wait, at, sizeof(ring->wait));
+	ring->has_wait = ring->wait.event.kind == EVENT_WAIT;
 }
 
 /* Takes one record; true: it is an event. */
@@ -69,6 +75,7 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 	ring->name[0] = '\0';
 	ring->path[0] = '\0';
 	ring->has_code = false;
+	ring->has_wait = false;
 	if (good) {
 		*ret_event = (struct event){0};
 		memcpy(ret_event, at, size < sizeof(*ret_event) ? size : sizeof(*ret_event));
@@ -77,6 +84,8 @@ static bool take(struct event_ring *ring, uint64_t position, uint32_t head, uint
 		memcpy(ring->name, at + offsetof(struct event_name, name), sizeof(ring->name) - 1);
 	if (good && size == sizeof(struct event_cgroup))
 		cgroup_path_read(at + sizeof(*ret_event), size - sizeof(*ret_event), ring->path);
+	if (good && size == sizeof(struct event_wait))
+		take_wait(ring, at);
 	if (good && is_code(size))
 		take_code(ring, at, size);
 	if (!good && (!(head & DISCARD_BIT) || step > left))

@@ -24,6 +24,8 @@ struct event_ring {
 	char name[sizeof(u64[EVENT_NAME_WORDS]) + 1];
 	char path[CGROUP_PATH_BYTES];
 	bool has_code; /* the last event is EVENT_CODE, and whole */
+	bool has_wait; /* the last event is EVENT_WAIT, and whole */
+	struct event_wait wait;
 	struct event_code code;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/sample/samples.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@
 #include "worker/sample/comm.h"
 #include "worker/sample/go_label.h"
 #include "worker/sample/stack.h"
+#include "worker/sample/waits.h"
 
 _Static_assert(ABI_MAX_CPUS <= PROFILE_CPUS_MAX, "a sample has room for its CPU");
 _Static_assert(sizeof(struct profile_link) == CONTEXT_WORDS * sizeof(u64), "a link is a context");
@@ -36,7 +39,8 @@ struct samples {
 	size_t used, capacity, records;
 	uint64_t oldest; /* time of a record, or UINT64_MAX */
 	struct stack stack;
-	size_t label_bytes; /* of texts of labels in the profile */
+	struct waits *waits; /* NULL: no thread's time off the CPU is wanted */
+	size_t label_bytes;  /* of texts of labels in the profile */
 };
 
 /* The answers that a record lacks. */
@@ -54,6 +58,24 @@ enum hurry {
 };
 
 static void on_told(void *context, const struct process *process);
+static void take_wait(void *context, const struct waits_stack *stack, const struct event_wait *end,
+		      uint64_t ns, uint64_t waits, bool is_old);
+static bool is_alive(void *context, const struct record *head);
+
+static int init_waits(struct samples *samples)
+{
+	const struct waits_parts parts = {
+		.least = samples->parts.off_cpu_min,
+		.take = take_wait,
+		.is_alive = is_alive,
+		.context = samples,
+	};
+
+	if (!samples->parts.off_cpu)
+		return 0;
+	samples->waits = waits_new(&parts);
+	return samples->waits ? 0 : -ENOMEM;
+}
 
 struct samples *samples_new(const struct samples_parts *parts)
 {
@@ -73,6 +95,10 @@ struct samples *samples_new(const struct samples_parts *parts)
 	samples->parts = *parts;
 	samples->oldest = UINT64_MAX;
 	stack_init(&samples->stack, &stack);
+	if (init_waits(samples) < 0) {
+		free(samples);
+		return NULL;
+	}
 	if (parts->contexts)
 		contexts_tell(parts->contexts, on_told, samples);
 	return samples;
@@ -82,6 +108,7 @@ void samples_free(struct samples *samples)
 {
 	if (!samples)
 		return;
+	waits_free(samples->waits);
 	free(samples->buffer);
 	free(samples);
 }
@@ -198,7 +225,8 @@ static uint32_t add_link(struct samples *samples, const struct held *held)
 
 	if (head->context != CONTEXT_TAKEN)
 		return 0;
-	memcpy(&link, held->frame + record_words(head) - head->label_words - CONTEXT_WORDS,
+	memcpy(&link,
+	       held->frame + record_label_words_end(head) - head->label_words - CONTEXT_WORDS,
 	       sizeof(link));
 	id = profile_link_add(samples->parts.profile, &link);
 	samples->counts.links_lost += id == 0;
@@ -225,7 +253,7 @@ static void add_labels(struct samples *samples, const struct held *held,
 		       struct profile_sample *sample)
 {
 	const struct record *head = &held->head;
-	const u64 *words = held->frame + record_words(head) - head->label_words;
+	const u64 *words = held->frame + record_label_words_end(head) - head->label_words;
 	struct profile_label labels[GO_LABELS_MAX];
 	struct go_label read[GO_LABELS_MAX];
 	char text[REDACT_BYTES];
@@ -245,36 +273,27 @@ static void add_labels(struct samples *samples, const struct held *held,
 }
 
 /* Tells the profile what some formats alone show. */
-static void add_details(struct samples *samples, const struct held *held,
+static void add_details(struct samples *samples, const struct record *head,
 			const struct process *process, struct profile_sample *sample)
 {
-	samples->counts.context[held->head.context]++;
-	sample->cpu = held->head.cpu + 1u;
-	sample->link = add_link(samples, held);
+	sample->cpu = head->cpu + 1u;
 	if (process)
 		sample->process = add_process(samples, process);
 	else
-		sample->process = add_kernel_thread(samples, held->head.pid);
+		sample->process = add_kernel_thread(samples, head->pid);
 }
 
-static int add_sample(struct samples *samples, const struct held *held,
-		      const struct process *process)
+/* Says what the sample of a record is about. Returns 0 or -ENOMEM. */
+static int describe(struct samples *samples, const struct record *head,
+		    const struct process *process, struct profile_sample *ret_sample)
 {
-	const struct record *head = &held->head;
 	struct profile *profile = samples->parts.profile;
-	struct profile_sample sample = {
-		.pid = head->pid,
-		.tid = head->tid,
-		.reason = head->reason,
-		.count = 1,
-	};
+	struct profile_sample sample = {.pid = head->pid, .tid = head->tid, .reason = head->reason};
 	const struct redact *redact = samples->parts.redact;
 	char name[ABI_COMM_BYTES] = "", text[REDACT_BYTES];
 
-	samples->counts.labels[head->labels]++;
-	add_labels(samples, held, &sample);
 	if (samples->parts.details)
-		add_details(samples, held, process, &sample);
+		add_details(samples, head, process, &sample);
 	if (process) {
 		sample.cgroup = process_cgroup(process, head->time);
 		process_name(process, name);
@@ -285,11 +304,150 @@ static int add_sample(struct samples *samples, const struct held *held,
 	sample.process_name = profile_string(profile, redact_name(redact, REDACT_COMM, name, text));
 	sample.thread_name = profile_string(
 		profile, redact_name(redact, REDACT_THREAD, (const char *)head->comm, text));
-	sample.stack = profile_stack_add(profile, samples->stack.location, samples->stack.depth);
-	if (sample.thread_name == PROFILE_FAILED || sample.process_name == PROFILE_FAILED ||
-	    sample.stack == PROFILE_FAILED)
-		return -1;
-	return profile_sample_add_at(profile, &sample, head->time);
+	if (sample.thread_name == PROFILE_FAILED || sample.process_name == PROFILE_FAILED)
+		return -ENOMEM;
+	*ret_sample = sample;
+	return 0;
+}
+
+/* Says what only the words of a record have. */
+static void add_words(struct samples *samples, const struct held *held,
+		      struct profile_sample *sample)
+{
+	const struct record *head = &held->head;
+
+	samples->counts.labels[head->labels]++;
+	add_labels(samples, held, sample);
+	if (!samples->parts.details)
+		return;
+	samples->counts.context[head->context]++;
+	sample->link = add_link(samples, held);
+}
+
+/* Adds a sample of time on the CPU: a count, or the time for which the sample stands. */
+static int add_running(struct samples *samples, const struct record *head,
+		       struct profile_sample *sample)
+{
+	struct profile *profile = samples->parts.profile;
+
+	sample->count = 1;
+	sample->stack = profile_stack_add(profile, samples->stack.location, samples->stack.depth);
+	if (sample->stack == PROFILE_FAILED)
+		return -ENOMEM;
+	if (!samples->waits)
+		return profile_sample_add_at(profile, sample, head->time);
+	sample->count = samples->parts.tick;
+	return profile_sample_add(profile, sample);
+}
+
+static int add_waiting(struct samples *samples, const struct held *held, bool left_out,
+		       const struct profile_sample *sample)
+{
+	const struct waits_stack stack = {
+		.head = held->head,
+		.word = held->frame[record_label_words_end(&held->head)],
+		.left_out = left_out,
+		.sample = *sample,
+		.locations = samples->stack.location,
+		.depth = samples->stack.depth,
+	};
+
+	return waits_begin(samples->waits, &stack);
+}
+
+static bool is_off_cpu(const struct samples *samples, const struct record *head)
+{
+	return samples->waits && head->flags & RECORD_FLAG_OFF_CPU;
+}
+
+static int add_sample(struct samples *samples, const struct held *held,
+		      const struct process *process)
+{
+	struct profile_sample sample;
+
+	if (describe(samples, &held->head, process, &sample) < 0)
+		return -ENOMEM;
+	add_words(samples, held, &sample);
+	if (is_off_cpu(samples, &held->head))
+		return add_waiting(samples, held, false, &sample);
+	return add_running(samples, &held->head, &sample);
+}
+
+/* ---- threads off their CPU ---- */
+
+static struct process *process_of(const struct samples *samples, const struct record *head)
+{
+	return processes_find(tracker_processes(samples->parts.tracker), head->pid,
+			      head->generation);
+}
+
+static bool is_alive(void *context, const struct record *head)
+{
+	const struct process *process = process_of(context, head);
+
+	return process && process->ended == 0;
+}
+
+/* Names who ended a wait: "thread/pid", or what is no thread. Returns the string's id, or 0. */
+static uint32_t name_waker(struct samples *samples, const struct event_wait *end)
+{
+	static const char *const others[WAKERS] = {
+		[WAKER_INTERRUPT] = "[interrupt]",
+		[WAKER_HIDDEN] = "[denied]",
+	};
+	char text[REDACT_BYTES], name[REDACT_BYTES + 16];
+	uint32_t id = 0;
+
+	if (!end || end->waker == WAKER_UNKNOWN)
+		return 0;
+	if (others[end->waker])
+		id = profile_string(samples->parts.profile, others[end->waker]);
+	if (id == 0) {
+		snprintf(name, sizeof(name), "%s/%u",
+			 redact_name(samples->parts.redact, REDACT_THREAD,
+				     (const char *)end->waker_name, text),
+			 end->waker_pid);
+		id = profile_string(samples->parts.profile, name);
+	}
+	return id == PROFILE_FAILED ? 0 : id;
+}
+
+/* Adds the time of a wait. A wait that goes on in a further profile is described anew there. */
+static void take_wait(void *context, const struct waits_stack *stack, const struct event_wait *end,
+		      uint64_t ns, uint64_t waits, bool is_old)
+{
+	struct samples *samples = context;
+	struct profile *profile = samples->parts.profile;
+	struct profile_sample sample = stack->sample;
+	int r = 0;
+
+	if (is_old)
+		r = describe(samples, &stack->head, process_of(samples, &stack->head), &sample);
+	sample.state = waits_state(stack->word);
+	sample.waker = name_waker(samples, end);
+	sample.count = ns;
+	sample.waits = waits;
+	sample.stack = profile_stack_add(profile, stack->locations, stack->depth);
+	if (r < 0 || sample.stack == PROFILE_FAILED || profile_sample_add(profile, &sample) < 0)
+		samples->counts.failed++;
+}
+
+void samples_end_wait(struct samples *samples, const struct event_wait *event)
+{
+	if (samples->waits)
+		waits_end(samples->waits, event);
+}
+
+void samples_close_window(struct samples *samples, uint64_t now)
+{
+	if (samples->waits)
+		waits_close_window(samples->waits, now);
+}
+
+void samples_begin_window(struct samples *samples)
+{
+	if (samples->waits)
+		waits_begin_profile(samples->waits, true);
 }
 
 /* The first listing may have failed. Without one the process never gets ready. */
@@ -377,6 +535,16 @@ static void filter(struct samples *samples, const struct record *head)
 	samples->counts.filtered++;
 	samples->counts.samples--;
 	count(samples, head, -1ull);
+}
+
+/* The event of a thread that a filter leaves out finds the record, which has no stack. */
+static void leave_out(struct samples *samples, const struct held *held)
+{
+	static const struct profile_sample nothing;
+
+	samples->stack.depth = 0;
+	if (is_off_cpu(samples, &held->head))
+		add_waiting(samples, held, true, &nothing);
 }
 
 /* Returns whether an object or a listing may still come that explains the record. */
@@ -497,6 +665,7 @@ static bool resolve(struct samples *samples, struct held *held, uint64_t turn, u
 	if (may_wait && ask(samples, process, head, missing, now))
 		return false;
 	if (is_filtered(samples, head, process)) {
+		leave_out(samples, held);
 		filter(samples, head);
 		return true;
 	}
@@ -560,6 +729,8 @@ static void copy_words(u64 *to, const struct record *head, const u64 *from)
 	to += head->runtime_words;
 	if (head->context == CONTEXT_TAKEN)
 		rest += CONTEXT_WORDS;
+	if (head->flags & RECORD_FLAG_OFF_CPU)
+		rest += OFF_WORDS;
 	memcpy(to, from + head->kernel_frames + head->user_frames + head->runtime_words,
 	       rest * sizeof(*to));
 }
@@ -590,11 +761,15 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now)
 {
 	resolve_all(samples, turn, now, HURRY_NOT);
+	if (samples->waits)
+		waits_turn(samples->waits, now);
 }
 
-void samples_finish(struct samples *samples, uint64_t now)
+void samples_finish(struct samples *samples, uint64_t now, uint64_t stopped)
 {
 	resolve_all(samples, UINT64_MAX, now, HURRY_END);
+	if (samples->waits)
+		waits_finish(samples->waits, stopped);
 }
 
 size_t samples_held(const struct samples *samples)
@@ -611,6 +786,8 @@ void samples_use(struct samples *samples, struct profile *profile)
 {
 	samples->parts.profile = profile;
 	samples->label_bytes = 0;
+	if (samples->waits)
+		waits_begin_profile(samples->waits, false);
 	if (samples->parts.made)
 		made_names_begin(samples->parts.made);
 	stack_use(&samples->stack, profile);
@@ -647,6 +824,8 @@ void samples_counts(const struct samples *samples, struct samples_counts *ret_co
 	*ret_counts = samples->counts;
 	ret_counts->kernel_unknown = samples->stack.kernel_unknown;
 	ret_counts->malformed = samples->stack.malformed;
+	if (samples->waits)
+		waits_counts(samples->waits, &ret_counts->waits);
 }
 
 void samples_held_reasons(const struct samples *samples, uint64_t ret_reason[REASON_COUNT])

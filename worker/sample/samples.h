@@ -13,6 +13,7 @@
 #include "bpf/abi.h"
 #include "worker/kernel/late_names.h"
 #include "worker/sample/stack.h"
+#include "worker/sample/waits.h"
 
 struct cgroups;
 struct comm_filter;
@@ -45,7 +46,10 @@ struct samples_parts { /* all borrowed */
 	struct made_names *made;     /* NULL: none */
 	struct contexts *contexts;   /* NULL: processes say nothing of themselves */
 	bool native_frames;	     /* see stack.h */
-	bool details; /* samples get their CPU and their process (struct profile_sample) */
+	bool details;	      /* samples get their CPU and their process (struct profile_sample) */
+	bool off_cpu;	      /* records are of threads off their CPU, or of these as well */
+	uint64_t off_cpu_min; /* ns: shorter waits are left out */
+	uint64_t tick;	      /* with off_cpu: ns for which a sample on the CPU stands */
 	uint64_t realtime_offset; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start */
 };
 
@@ -64,6 +68,7 @@ struct samples_counts {
 	uint64_t labels_lost;		    /* samples without labels, for want of room */
 	uint64_t context[CONTEXT_RESULTS];  /* by enum context_result, where there are details */
 	uint64_t links_lost;		    /* contexts that the profile has no room for */
+	struct waits_counts waits;
 };
 
 struct samples *samples_new(const struct samples_parts *parts); /* NULL: no memory */
@@ -74,8 +79,15 @@ void samples_hold(struct samples *samples, const struct record *head, const u64 
 		  uint64_t turn, uint64_t now);
 /* Resolves records of earlier turns that have their answers or have waited for long. */
 void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
-void samples_finish(struct samples *samples, uint64_t now); /* everything */
-size_t samples_held(const struct samples *samples);	    /* records */
+/* Resolves everything. stopped: CLOCK_MONOTONIC, ns, until when open waits count. */
+void samples_finish(struct samples *samples, uint64_t now, uint64_t stopped);
+/* Takes EVENT_WAIT. */
+void samples_end_wait(struct samples *samples, const struct event_wait *event);
+/* Counts the time of open waits until now, before a window's samples are rendered; after that,
+ * samples_begin_window() when these are forgotten, or samples_use(). */
+void samples_close_window(struct samples *samples, uint64_t now);
+void samples_begin_window(struct samples *samples);
+size_t samples_held(const struct samples *samples); /* records */
 /* Returns the time of the oldest record that is held, or UINT64_MAX. */
 uint64_t samples_oldest(const struct samples *samples);
 

@@ -18,6 +18,7 @@
 #include "worker/sample/frame.h"
 #include "worker/sample/guesses.h"
 #include "worker/sample/runtime_words.h"
+#include "worker/sample/waits.h"
 
 _Static_assert(RECORD_KERNEL_FRAMES_MAX + RECORD_FRAMES_MAX + RECORD_RUNTIME_WORDS_MAX / 2 + 3 <=
 		       PROFILE_STACK_MAX,
@@ -530,11 +531,23 @@ static void push_cut(struct stack *stack, unsigned int reason)
 	push_marker(stack, &stack->cut[reason], name);
 }
 
+/* Pushes why the thread is off its CPU, as if that were the innermost function. */
+static void push_state(struct stack *stack, const struct record *head, const u64 *frames)
+{
+	uint32_t state;
+
+	if (!(head->flags & RECORD_FLAG_OFF_CPU))
+		return;
+	state = waits_state(frames[record_label_words_end(head)]);
+	push_marker(stack, &stack->state[state], profile_state(state)->frame);
+}
+
 void stack_make(struct stack *stack, const struct record *head, const u64 *frames,
 		const struct process *process)
 {
 	stack->depth = 0;
 	stack->failed = false;
+	push_state(stack, head, frames);
 	for (unsigned int i = 0; i < head->kernel_frames; i++)
 		push_kernel(stack, frames[i], i == 0);
 	if (head->flags & RECORD_FLAG_KERNEL_CUT)

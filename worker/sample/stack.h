@@ -45,6 +45,7 @@ struct stack {
 	uint32_t script_object[RUNTIME_COUNT];
 	uint32_t made_object[RUNTIME_COUNT]; /* of code made at run time that has names */
 	uint32_t kernel_cut, guessed, list_cut, elsewhere, cut[REASON_COUNT]; /* locations */
+	uint32_t state[PROFILE_STATES];					      /* the same */
 	uint64_t kernel_unknown;	      /* count of frames in no range */
 	uint64_t malformed;		      /* count of lists of a runtime */
 	bool failed;			      /* the last stack_make() had no memory */

@@ -15,11 +15,20 @@ const COLOURS = ['page', 'line', 'text', 'faint', 'ink', 'match', 'mark']; /* of
 const ELLIPSIS = '\u2026';
 const FONT = '12px system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
 
-function mixColours(from, to, share) {
+/* Mixes two colours "#rrggbb" to the three parts of one. */
+function mixParts(from, to, share) {
 	const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
-	const mixed = (at) => Math.round(part(from, at) + (part(to, at) - part(from, at)) * share);
 
-	return `rgb(${mixed(1)} ${mixed(3)} ${mixed(5)})`;
+	return [1, 3, 5].map(
+		(at) => Math.round(part(from, at) + (part(to, at) - part(from, at)) * share));
+}
+
+function mixColours(from, to, share) {
+	return `rgb(${mixParts(from, to, share).join(' ')})`;
+}
+
+function mixHex(from, to, share) {
+	return `#${mixParts(from, to, share).map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
 class Graph {
@@ -164,7 +173,7 @@ class Graph {
 
 		context.globalAlpha = above ? 0.55 : this.matches && !matched ? 0.45 : 1;
 		context.fillStyle = matched ? theme.match : this.profile.base
-			? this.changeColour(tree.change(node)) : this.#colour(frame);
+			? this.changeColour(tree.change(node)) : this.#colourAt(node, frame);
 		context.fillRect(x, top, width - (width > 3 ? 1 : 0.3), ROW_HEIGHT - 1);
 		if (this.profile.frames[frame].inlined)
 			this.#drawInlined(x, top, width);
@@ -196,10 +205,14 @@ class Graph {
 			Math.max(box.width - 3, 1), ROW_HEIGHT - 3);
 	}
 
-	#colour(frame) {
-		if (!this.#colours.has(frame))
-			this.#colours.set(frame, this.colourOf(this.profile.frames[frame]));
-		return this.#colours.get(frame);
+	/* Returns the colour of a node, in few steps: the less time on the CPU, the nearer to waiting. */
+	#colourAt(node, frame) {
+		const off = this.profile.waitPercent ? Math.round(20 * this.tree.offShare(node)) : 0;
+		const key = frame * 21 + off;
+
+		if (!this.#colours.has(key))
+			this.#colours.set(key, this.colourOf(this.profile.frames[frame], off / 20));
+		return this.#colours.get(key);
 	}
 
 	/* Returns the change that has the full colour. */
@@ -216,10 +229,16 @@ class Graph {
 		return mixColours(colour(same), colour(change > 0 ? more : less), size * (2 - size));
 	}
 
-	/* Returns a kind's colour. A higher shade is nearer to the page's colour. */
-	colourOf({ kind, shade }) {
-		return kind ? mixColours(this.dark ? kind.dark : kind.light, this.theme.page,
-			shade * this.profile.shadePercent / 100) : this.theme.line;
+	/*
+	 * Returns a kind's colour. A higher shade is nearer to the page's colour, and a larger part off
+	 * the CPU is nearer to the colour of waiting.
+	 */
+	colourOf({ kind, shade }, off = 0) {
+		const { waitKind, waitPercent, shadePercent } = this.profile;
+		const own = ({ dark, light }) => (this.dark ? dark : light);
+
+		return kind ? mixColours(mixHex(own(kind), own(waitKind), off * waitPercent / 100),
+			this.theme.page, shade * shadePercent / 100) : this.theme.line;
 	}
 
 	/* Returns as much of the name as fits, cut at the right. */

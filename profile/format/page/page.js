@@ -203,11 +203,24 @@ class Page {
 		});
 	}
 
+	/* Makes entries of the second palette: the same kinds, off the CPU. */
+	#showOff() {
+		const native = this.profile.kinds.find(({ name }) => name === 'NATIVE');
+
+		return [0.5, 1].map((off) => {
+			const swatch = make('span', '', 'swatch');
+
+			swatch.style.background = this.graph.colourOf({ kind: native, shade: 0 }, off);
+			return make('li', [swatch, off === 1 ? 'only off the CPU' : 'half of each']);
+		});
+	}
+
 	#showLegend() {
-		const { frames, base } = this.profile;
+		const { frames, base, waitPercent } = this.profile;
 
 		element('legend').replaceChildren(
-			...base ? this.#showChanges() : this.#showKinds());
+			...base ? this.#showChanges() : this.#showKinds(),
+			...waitPercent ? this.#showOff() : []);
 		if (frames.some((frame) => frame.inlined))
 			element('legend').append(make('li', 'dashed edge: inlined'));
 	}
@@ -446,6 +459,8 @@ class Page {
 		].map((text) => make('td', text)));
 		const rows = [row('total here', tree.total[node])];
 
+		if (profile.waitPercent)
+			rows.push(row('of it off the CPU', tree.otherTotal[node]));
 		if (this.state.view !== 'callers')
 			rows.push(row('self here', tree.self[node]));
 		if (profile.isFunction(frame))

@@ -50,13 +50,15 @@ function time(ns) {
 	return `${value.toFixed(value >= 100 || value === 0 ? 0 : value >= 10 ? 1 : 2)} ${unit}`;
 }
 
+const TIMES = { off_cpu: 'time off the CPU', wall: 'time on and off the CPU' };
+
 /*
  * Writes the worth of a number of samples: their CPU time, or a number of events. Values with a
  * unit are no samples.
  */
 function worth({ period, event, unit }, samples) {
 	if (unit === 'nanoseconds')
-		return `${time(samples)} of ${event}`;
+		return `${time(samples)} of ${TIMES[event] ?? event}`;
 	if (unit && unit !== 'count')
 		return `${count(samples)} ${unit} of ${event}`;
 	return event ? `${count(samples * period)} ${event}` : time(samples * period);

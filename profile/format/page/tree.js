@@ -26,6 +26,7 @@ class Profile {
 			notes: data.notes,
 			byThread: data.by_thread,
 			shadePercent: data.shade_percent,
+			waitPercent: data.wait_percent ?? 0, /* 0: no node is partly off the CPU */
 			changeLeast: data.least_percent / 100,
 			changes: data.changes, /* of a difference: names to [light, dark] */
 			base: data.base ? Profile.#base(data.base) : null,
@@ -47,7 +48,9 @@ class Profile {
 			parent: Profile.#parents(nodes.level),
 			self: new Float64Array(nodes.self),
 			base: data.base ? new Float64Array(nodes.base) : null,
+			off: nodes.off ? new Float64Array(nodes.off) : null,
 		};
+		this.waitKind = this.kinds.find(({ name }) => name === 'WAIT');
 		this.isThread = Uint8Array.from(this.frames,
 			({ kind }) => Number(kind?.name === 'THREAD'));
 	}
@@ -92,7 +95,7 @@ class Profile {
 
 /*
  * Merges equal beginnings of stacks. An open hash table finds a node's child of a frame. `other`
- * has the samples of the other profile of a difference.
+ * has the samples of the other profile of a difference, or those off the CPU.
  */
 class Merger {
 	count = 1; /* nodes */
@@ -169,7 +172,8 @@ class Merger {
  * Nodes have numbers from the root on. A node comes before its children, and the hottest child
  * comes first: the nodes below n are n + 1 to end[n] - 1. start counts the samples left of a node.
  * In a difference, self and total are those of the new profile, or of the old profile when `old` is
- * set. otherSelf and otherTotal are those of the other profile.
+ * set. otherSelf and otherTotal are those of the other profile. Where threads are on and off the CPU,
+ * these two are the part off the CPU.
  */
 class Tree {
 	constructor(merger, old) {
@@ -312,16 +316,23 @@ class Tree {
 		return sum;
 	}
 
-	/* Returns the samples that give the widths, and those of the other profile. */
+	/* Returns the samples that give the widths, and those of the other profile or off the CPU. */
 	static #samples({ nodes }, old) {
-		return old ? [nodes.base, nodes.self] : [nodes.self, nodes.base || nodes.self];
+		if (old)
+			return [nodes.base, nodes.self];
+		return [nodes.self, nodes.base || nodes.off || nodes.self];
+	}
+
+	/* Returns which part of a node's time is off the CPU. */
+	offShare(node) {
+		return this.otherTotal[node] / (this.total[node] || 1);
 	}
 
 	/* Makes the tree of stacks from the process on, as in the data. */
 	static callees(profile, byThread, old) {
 		const { frame, parent } = profile.nodes;
 		const [self, other] = Tree.#samples(profile, old);
-		const merger = new Merger(profile.base, frame.length);
+		const merger = new Merger(profile.base || profile.nodes.off, frame.length);
 		const to = new Uint32Array(frame.length);
 
 		merger.add(ROOT, self[ROOT], other[ROOT]);
@@ -347,7 +358,8 @@ class Tree {
 			if (self[node] > 0 || other[node] > 0)
 				steps += level[node];
 		}
-		const merger = new Merger(profile.base, Math.min(steps, NODES_EXPECTED));
+		const merger = new Merger(profile.base || profile.nodes.off,
+			Math.min(steps, NODES_EXPECTED));
 
 		merger.add(ROOT, self[ROOT], other[ROOT]);
 		for (let node = 1; node < frame.length; node++) {

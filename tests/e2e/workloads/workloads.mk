@@ -14,7 +14,7 @@ endif
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-C_PROGRAMS   := accounted recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
+C_PROGRAMS   := accounted waits recursion bigframe frames signals threads2000 short exec_a exec_b spin other \
 	memfd forkserver execs dlopen libraries jit jit_frames paths become happenings bpfspin publish
 CXX_PROGRAMS := mixed
 TRACED_LIBRARIES := $(addprefix traced_,gnu2.so gnu2_room.so gnu.so gnu_room.so initial.so)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Time off the CPU. on_switch sees each thread that leaves a CPU, and draws whether its stack is
+ * taken. The kernel calls the sampler right behind (perf_event_task_sched_out()), which takes the
+ * stack of a thread that was drawn. When such a thread runs again, EVENT_WAIT tells for how long it
+ * was away.
+ *
+ * The draw: a stack is taken with a probability of passed / interval, and always where that is 1 or
+ * more. `passed` ns ago the thread left for the last time in the same system call, or was preempted
+ * for the last time. So each thread has about one stack an interval and call. All rare waits have
+ * one: a long wait among many short ones is not left to chance. The probability
+ * depends on what was before alone. So a duration divided by its probability sums up to the true
+ * time. An interval is at first the time between two samples of the clock, and grows while stacks
+ * take more time than the budget allows.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/base.bpf.h"
+#include "bpf/config.bpf.h"
+#include "bpf/events.bpf.h"
+#include "bpf/filter.bpf.h"
+#include "bpf/kernel.h"
+#include "bpf/off_cpu/draw.bpf.h"
+#include "bpf/shared_maps.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Flag: threads are drawn. The loader alone writes it. */
+volatile u32 drawing;
+
+const volatile struct off_limits off_limits = {.interval = 1, .window = 1, .budget = 1};
+
+/* ---- maps ---- */
+
+/* By the lower bits of a thread's id. */
+struct off_thread {
+	u64 waits; /* how many of these threads are in off_waits */
+};
+#define OFF_THREADS 16384u
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OFF_THREADS);
+	__type(key, u32);
+	__type(value, struct off_thread);
+} off_threads SEC(".maps");
+
+/*
+ * CLOCK_MONOTONIC, ns: when a thread last left a CPU in a system call, at a place made from both.
+ * Threads that share a place are drawn as one would be.
+ */
+#define OFF_LEFT_BITS 15
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << OFF_LEFT_BITS);
+	__type(key, u32);
+	__type(value, u64);
+} off_left SEC(".maps");
+
+/* As the sampler has it: the loader gives the map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
+INLINE struct off_thread *thread_of(u32 id)
+{
+	u32 place = id & (OFF_THREADS - 1);
+
+	return bpf_map_lookup_elem(&off_threads, &place);
+}
+
+INLINE struct counters *counters_now(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&counters, &cpu);
+}
+
+/* ---- a thread runs again ---- */
+
+#define WAKE_EVERY_NS 20000000ull /* of a CPU */
+
+/* A quarter of the ring is less than the worker may leave unread until it looks by itself. */
+INLINE u64 wake_flags(struct off_cpu *cpu, u64 now)
+{
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < EVENT_RING_BYTES / 4 ||
+	    now - cpu->woke < WAKE_EVERY_NS)
+		return BPF_RB_NO_WAKEUP;
+	cpu->woke = now;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+INLINE void lose_wait(void)
+{
+	struct counters *count = counters_now();
+
+	if (count)
+		__sync_fetch_and_add(&count->off_events_lost, 1);
+}
+
+/*
+ * Returns from when the wait counts. The sampler's time is no part of it where that delayed another
+ * thread on this CPU, which may be the one that wakes. Where the CPU had no other work, the thread
+ * would have run from its wake-up on: only that time is left out.
+ */
+INLINE u64 counts_from(const struct off_wait *wait)
+{
+	if (!wait->idle)
+		return wait->left;
+	if (!wait->woken || wait->woken >= wait->left)
+		return wait->began;
+	return wait->began + wait->left - wait->woken;
+}
+
+INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struct off_wait *wait,
+		      u64 now)
+{
+	struct event_wait *event = NULL;
+
+	if (!events_half_full())
+		event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		lose_wait();
+		return;
+	}
+	__builtin_memset(event, 0, sizeof(*event));
+	event->event.time = now;
+	event->event.kind = EVENT_WAIT;
+	event->event.pid = task->tgid;
+	event->tid = task->pid;
+	event->began = wait->began;
+	event->left = counts_from(wait);
+	event->woken = wait->woken;
+	event->waker = wait->waker;
+	event->waker_pid = wait->waker_pid;
+	event->waker_tid = wait->waker_tid;
+	__builtin_memcpy(event->waker_name, wait->waker_name, sizeof(event->waker_name));
+	bpf_ringbuf_submit(event, wake_flags(cpu, now));
+}
+
+static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_thread *thread,
+					       struct task_struct *task, u64 now)
+{
+	u32 id = BPF_CORE_READ(task, pid);
+	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &id);
+
+	if (!wait)
+		return;
+	if (wait->left && wait->epoch == worker_epoch)
+		tell_wait(cpu, task, wait, now);
+	bpf_map_delete_elem(&off_waits, &id);
+	__sync_fetch_and_add(&thread->waits, -1ll);
+}
+
+INLINE void arrive(struct off_cpu *cpu, struct task_struct *next, u64 now)
+{
+	struct off_thread *thread = next->pid ? thread_of(next->pid) : NULL;
+
+	if (thread && thread->waits)
+		end_wait(cpu, thread, next, now);
+}
+
+/* ---- a thread leaves ---- */
+
+/* Returns the registers that the entry to the kernel saved, as kernel_for.bpf.h has it. */
+INLINE void *entry_registers(struct task_struct *task)
+{
+	if (newer_helpers & NEWER_TASK_PT_REGS)
+		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return (char *)BPF_CORE_READ(task, stack) + KERNEL_STACK_BYTES - PT_WORDS * 8;
+}
+
+/* Returns the number of the system call that the current task is in; negative: it is in none. */
+INLINE s64 call_of(struct task_struct *task)
+{
+	s64 call = -1;
+
+	bpf_probe_read_kernel(&call, sizeof(call), (char *)entry_registers(task) + PT_ORIG_RAX * 8);
+	return call;
+}
+
+INLINE enum off_state state_of(struct task_struct *task, int preempted)
+{
+	u32 state;
+
+	if (preempted)
+		return OFF_PREEMPTED;
+	if (bpf_core_field_exists(task->__state))
+		state = task->__state;
+	else
+		state = task->state;
+	if (!state)
+		return OFF_PREEMPTED;
+	if (state & TASK_STOPS)
+		return OFF_STOPPED;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return OFF_IO;
+	return state & TASK_INTERRUPTIBLE ? OFF_SLEEPS : OFF_WAITS;
+}
+
+/* Has the sampler take the stack of the thread that leaves. */
+static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_struct *task, u64 word,
+					   u64 now, u32 idle)
+{
+	struct off_wait fresh = {.began = now, .epoch = worker_epoch, .idle = idle};
+	u32 id = BPF_CORE_READ(task, pid);
+	struct off_thread *thread = thread_of(id);
+	struct counters *count = counters_now();
+
+	if (!count || !thread)
+		return;
+	if (cpu->taken)
+		count->off_skipped++;
+	cpu->taken = 0;
+	if (!bpf_map_update_elem(&off_waits, &id, &fresh, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&thread->waits, 1);
+	} else if (bpf_map_update_elem(&off_waits, &id, &fresh, BPF_EXIST)) {
+		count->off_no_room++;
+		return;
+	}
+	cpu->word = word;
+	cpu->taken = now;
+}
+
+/* The sampler would leave the sample out. */
+INLINE int is_unwanted(u32 pid)
+{
+	if (filter_mode == FILTER_TARGETS && !bpf_map_lookup_elem(&generations, &pid))
+		return !is_target(pid);
+	return !wanted_now();
+}
+
+#define PREEMPTED_CALL 0xffffu /* in place of a system call */
+
+INLINE u64 *left_of(u32 id, u32 call)
+{
+	u32 place = (id * 2654435761u ^ call * 2246822519u) >> (32 - OFF_LEFT_BITS);
+
+	return bpf_map_lookup_elem(&off_left, &place);
+}
+
+/* Returns for how long the thread has not left like this, and begins anew. */
+INLINE u64 time_since(u64 *left, u64 interval, u64 now)
+{
+	u64 before = *left;
+
+	*left = now;
+	/* nothing is known of the first time */
+	return before ? now - before : interval;
+}
+
+/* idle: flag, no thread comes. */
+INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now, u32 idle)
+{
+	const struct off_limits limits = {off_limits.interval, off_limits.window,
+					  off_limits.budget};
+	u32 id = prev->pid, call = PREEMPTED_CALL;
+	u64 *left, passed;
+	enum off_state state;
+
+	if (!id || prev->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	state = state_of(prev, preempted);
+	if (state != OFF_PREEMPTED)
+		call = call_of((void *)bpf_get_current_task());
+	left = left_of(id, call);
+	if (!left)
+		return;
+	passed = time_since(left, limits.interval, now);
+	if (draw_is_due(cpu, &limits, now))
+		draw_adapt(cpu, &limits, now);
+	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
+		return;
+	take(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL, state), now,
+	     idle);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_struct *next)
+{
+	u32 number = bpf_get_smp_processor_id();
+	struct off_cpu *cpu = drawing ? bpf_map_lookup_elem(&off_cpus, &number) : NULL;
+	u64 now;
+
+	if (!cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	arrive(cpu, next, now);
+	leave(cpu, prev, preempted, now, !next->pid);
+	return 0;
+}
+
+/* ---- a thread is woken ---- */
+
+/*
+ * Returns whether an interrupt woke the thread, and not the current task. The kernel handles
+ * interrupts on stacks of their own, but for those of user mode. Then the task's registers have the
+ * number of no system call (orig_rax). The arguments of the tracepoint are on the stack in use.
+ */
+INLINE int is_in_interrupt(struct off_cpu *cpu, void *arguments, struct task_struct *task)
+{
+	u64 at;
+
+	/* memory makes a number of the pointer */
+	*(volatile u64 *)&cpu->arguments = (u64)arguments;
+	at = *(volatile u64 *)&cpu->arguments;
+	if (at - (u64)BPF_CORE_READ(task, stack) >= KERNEL_STACK_BYTES)
+		return 1;
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return 0;
+	return call_of(task) < 0;
+}
+
+/* A process that no hook has judged yet is hidden, too. */
+INLINE int is_hidden(struct task_struct *task, u32 pid)
+{
+	struct generation *known;
+
+	if (!deny_kinds || BPF_CORE_READ(task, flags) & PF_KTHREAD)
+		return 0;
+	known = bpf_map_lookup_elem(&generations, &pid);
+	return !known || known->denied;
+}
+
+INLINE void note_waker(struct off_wait *wait, struct off_cpu *cpu, void *arguments)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!id || is_in_interrupt(cpu, arguments, task)) {
+		wait->waker = WAKER_INTERRUPT;
+		return;
+	}
+	if (is_hidden(task, id >> 32)) {
+		wait->waker = WAKER_HIDDEN;
+		return;
+	}
+	wait->waker_pid = id >> 32;
+	wait->waker_tid = (u32)id;
+	bpf_get_current_comm(wait->waker_name, sizeof(wait->waker_name));
+	wait->waker = WAKER_THREAD;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	u32 id = task->pid, number = bpf_get_smp_processor_id();
+	struct off_thread *thread = drawing ? thread_of(id) : NULL;
+	struct off_wait *wait;
+	struct off_cpu *cpu;
+
+	if (!thread || !thread->waits)
+		return 0;
+	wait = bpf_map_lookup_elem(&off_waits, &id);
+	cpu = bpf_map_lookup_elem(&off_cpus, &number);
+	if (!wait || !cpu || wait->woken)
+		return 0;
+	wait->woken = bpf_ktime_get_ns();
+	note_waker(wait, cpu, ctx);
+	return 0;
+}
