@@ -477,6 +477,10 @@ for version in $nodes; do
 		row "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
 		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
 		row "node$major, inlined" / inlined.js "$tree/bin/node"
+		wasm=
+		[ "$major" -lt 24 ] || wasm=' --no-wasm-inlining'
+		row "node$major, wasm" / wasm.js "$tree/bin/node$wasm"
+		row "node$major, wasm, first compiler" / wasm.js "env MODULE=nameless $tree/bin/node --liftoff-only"
 	else
 		without "node$major" "$reason"
 	fi
