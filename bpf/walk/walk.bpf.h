@@ -293,7 +293,9 @@ struct hotspot {
 	u32 has_jumped;	    /* flag: the walk has gone on with frames in the heap, in a piece */
 	u32 shift;	    /* of pointers in the heap */
 	u64 piece, start;   /* the piece, and the distance of its words */
-	u64 piece_end;	    /* of its frames; 0: the walk is on the stack */
+	/* and of its pc, of the numbers of these words, and of the piece behind it */
+	u32 piece_pc, top, parent, pad;
+	u64 piece_end;			 /* of its frames; 0: the walk is on the stack */
 	u64 barrier, entry_sp, entry_bp; /* where it goes on behind all pieces; 0: it met none */
 	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
