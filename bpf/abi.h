@@ -772,6 +772,17 @@ struct runtime_v8 {
 	 * own_shared: offset in an object that stands for the function; 0: there is none.
 	 */
 	u16 put_in_count, put_in_functions, own_function, own_shared, put_in_places;
+	/*
+	 * A frame of WebAssembly has this kind; 0: such functions have no names. A function of
+	 * JavaScript that stands for one of them has data of this type. Offsets lead from the
+	 * frame's object to the instance, to the module's object, and to its script. The script
+	 * has an object that stands for the module. wasm_object 0: the frame has the instance.
+	 * Offsets in the module: of a pointer to its bytes and their number, and of the root of
+	 * the tree of its code. Offsets in code: of two u32, the bytes of instructions and the
+	 * function's number in the module.
+	 */
+	u16 wasm_frame, type_export, wasm_object, wasm_module, wasm_script, wasm_native, wasm_bytes,
+		wasm_tree, wasm_code_size, wasm_code_index;
 };
 #define V8_START_WITHIN 0x8000u
 /*
@@ -785,6 +796,11 @@ struct runtime_v8 {
 #define V8_TOLD_OPTIMIZED 32u
 /* The same: the event is about the interpreter's code, whose instructions are the last part. */
 #define V8_TOLD_BYTECODE 24u
+/*
+ * As the address of the last part: the event is about a function of WebAssembly. The function's
+ * place is its number in the module, and its name is UTF-8.
+ */
+#define V8_TOLD_WASM 40u
 /* How the event has texts: lengths, and whether their characters have two bytes. */
 #define V8_NAME_LENGTH(named) ((named)&0x7fffu)
 #define V8_NAME_IS_WIDE	      0x8000u

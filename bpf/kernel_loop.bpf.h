@@ -5,6 +5,8 @@
 
 #include "bpf/env.bpf.h"
 
+#define WALK_NAMES_WASM /* bpf/walk/v8_wasm.bpf.h */
+
 INLINE struct task_struct *task_now(void)
 {
 	return (void *)bpf_get_current_task_btf();

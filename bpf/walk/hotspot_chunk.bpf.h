@@ -6,8 +6,7 @@
  * the environment that bpf/walk/runtime.bpf.h names.
  *
  * The offsets are those of JDK 21, 25 and 26, as memory of running programs shows them. A piece
- * counts only if it points back to its continuation. So other layouts and collectors whose pointers
- * have colours are left out.
+ * counts only if it points back to its continuation. So other layouts are left out.
  */
 #ifndef KEYHOLE_BPF_WALK_HOTSPOT_CHUNK_BPF_H
 #define KEYHOLE_BPF_WALK_HOTSPOT_CHUNK_BPF_H
@@ -18,23 +17,46 @@
 
 #define ENTRY_BYTES	   64u /* below the frame pointer of the frame that entered the thread */
 #define ENTRY_CONTINUATION 16u /* in these */
-#define CHUNK_PC	   16u
-#define CHUNK_TOP	   24u /* two u32: first and last word of the frames */
-#define CHUNK_PARENT	   40u
 #define CHUNKS_MAX	   4u  /* pieces without a frame, one after another */
 #define CHUNK_LINK	   16u /* bytes from a frame pointer's place to the caller's frame */
 #define CHUNK_DISTANCE	   (1ull << 16) /* words, of a frame pointer from its place */
 
-/* Pointers in the heap have 4 bytes, perhaps in units of 8, or 8 bytes. */
-#define CHUNK_WIDE 64u
+/*
+ * Pointers in the heap have 4 bytes, perhaps in units of 8, or 8 bytes. ZGC gives those colours:
+ * below the address is one of four bits, which says where the address begins. Objects have heads of
+ * 12 bytes or, compact, of 8. `top` has two u32: the first and the last word of the frames.
+ */
+#define CHUNK_WIDE	    64u
+#define CHUNK_COLOURED	    65u
+#define CHUNK_COLOURS	    12 /* the first of these bits */
+#define CHUNK_COMPACT_PC    8u
+#define CHUNK_COMPACT_START 56u
 static const struct hotspot_pointers {
-	u32 shift, continuation_piece, piece_continuation, start;
+	u32 shift, continuation_piece, piece_continuation, start, pc, top, parent;
 } hotspot_pointers[] = {
-	{0, 32, 44, 48},
-	{3, 32, 44, 48},
-	{CHUNK_WIDE, 48, 48, 56},
+	{0, 32, 44, 48, 16, 24, 40},
+	{3, 32, 44, 48, 16, 24, 40},
+	{0, 28, 40, 48, 8, 20, 36},
+	{3, 28, 40, 48, 8, 20, 36},
+	{CHUNK_WIDE, 48, 48, 56, 8, 20, 40},
+	{CHUNK_WIDE, 48, 48, 56, 16, 24, 40},
+	{CHUNK_COLOURED, 48, 48, 56, 8, 20, 40},
+	{CHUNK_COLOURED, 48, 48, 56, 16, 24, 40},
 };
-#define CHUNK_KINDS 3u
+#define CHUNK_KINDS 8u
+
+/* Returns the address that a pointer with a colour has, or 0. */
+INLINE u64 hotspot_without_colour(u64 pointer)
+{
+	u32 colour = pointer >> CHUNK_COLOURS & 15, shift = CHUNK_COLOURS + 1;
+
+	NOT_UNROLLED
+	for (u32 i = 0; i < 3 && !(colour & 1); i++) {
+		colour >>= 1;
+		shift++;
+	}
+	return colour & 1 ? pointer >> shift : 0;
+}
 
 /* Returns the object to which a field of another one points, or 0. */
 GLOBAL u64 hotspot_reference(u64 address)
@@ -45,6 +67,8 @@ GLOBAL u64 hotspot_reference(u64 address)
 		return 0;
 	if (walk->hotspot.shift == CHUNK_WIDE)
 		return hotspot_pointer(walk, address);
+	if (walk->hotspot.shift == CHUNK_COLOURED)
+		return hotspot_without_colour(hotspot_pointer(walk, address));
 	return (u64)hotspot_u32(walk, address) << (walk->hotspot.shift & 3);
 }
 
@@ -73,10 +97,11 @@ GLOBAL int hotspot_enter_chunk(u64 piece)
 
 	NOT_UNROLLED
 	for (u32 i = 0; i < CHUNKS_MAX && piece; i++) {
-		words = hotspot_pointer(walk, piece + CHUNK_TOP);
+		words = hotspot_u32(walk, piece + hotspot->top);
+		words |= (u64)hotspot_u32(walk, piece + hotspot->top + 4) << 32;
 		if ((u32)words < words >> 32)
 			break;
-		piece = hotspot_reference(piece + CHUNK_PARENT);
+		piece = hotspot_reference(piece + hotspot->parent);
 		words = 0;
 	}
 	if (!words)
@@ -86,7 +111,7 @@ GLOBAL int hotspot_enter_chunk(u64 piece)
 	hotspot->piece = piece;
 	hotspot->piece_end = start + (words >> 32) * 8;
 	start += (u64)(u32)words * 8;
-	walk->address = hotspot_pointer(walk, piece + CHUNK_PC);
+	walk->address = hotspot_pointer(walk, piece + hotspot->piece_pc);
 	walk->reg[REG_RSP] = start;
 	walk->reg[REG_RBP] =
 		hotspot_link(start - CHUNK_LINK, hotspot_pointer(walk, start - CHUNK_LINK));
@@ -94,6 +119,17 @@ GLOBAL int hotspot_enter_chunk(u64 piece)
 	walk->window_bytes = 0;
 	walk->exact = WALK_RETURN;
 	return 1;
+}
+
+/*
+ * Returns whether a piece has a compact head: its pc, in code or 0, is where other pieces have
+ * their class and their size.
+ */
+INLINE int hotspot_is_compact(struct walk *walk, u64 piece)
+{
+	u64 pc = hotspot_pointer(walk, piece + CHUNK_COMPACT_PC);
+
+	return !pc || hotspot_heap_of(&walk->hotspot, pc) < HOTSPOT_HEAPS;
 }
 
 /* Returns the innermost piece of a continuation, as one kind of pointers has it, or 0. */
@@ -104,8 +140,14 @@ INLINE u64 hotspot_find_chunk(struct walk *walk, u64 continuation, u32 kind)
 
 	walk->hotspot.shift = pointers->shift;
 	walk->hotspot.start = pointers->start;
+	walk->hotspot.piece_pc = pointers->pc;
+	walk->hotspot.top = pointers->top;
+	walk->hotspot.parent = pointers->parent;
 	piece = hotspot_reference(continuation + pointers->continuation_piece);
 	if (!piece || hotspot_reference(piece + pointers->piece_continuation) != continuation)
+		return 0;
+	if (pointers->pc == CHUNK_COMPACT_PC && pointers->start == CHUNK_COMPACT_START &&
+	    !hotspot_is_compact(walk, piece))
 		return 0;
 	return piece;
 }
@@ -152,7 +194,7 @@ GLOBAL int hotspot_leave_chunk(void)
 	if (!walk || (walk->reg[REG_RSP] < walk->hotspot.piece_end && walk->address))
 		return 0;
 	struct hotspot *hotspot = &walk->hotspot;
-	u64 piece = hotspot_reference(hotspot->piece + CHUNK_PARENT);
+	u64 piece = hotspot_reference(hotspot->piece + hotspot->parent);
 
 	if (piece && hotspot_enter_chunk(piece))
 		return 0;

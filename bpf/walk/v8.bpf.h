@@ -15,6 +15,7 @@
 #include "bpf/walk/v8_function.bpf.h"
 #include "bpf/walk/v8_object.bpf.h"
 #include "bpf/walk/v8_script.bpf.h"
+#include "bpf/walk/v8_wasm.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
 /* Returns the place of a frame in the interpreter's code, or RUNTIME_OFFSET_NONE. */
@@ -81,6 +82,11 @@ INLINE int v8_end_marks(struct v8 *v8, struct runtime_list *list)
 	v8->does = V8_PUT_IN;
 	if (v8->put_in_code)
 		return 0;
+#ifdef WALK_NAMES_WASM
+	v8->does = V8_WASM;
+	if (v8->wasm.wanted)
+		return 0;
+#endif
 	v8->does = V8_SCRIPT;
 	return v8->script ? 0 : runtime_end(list, RUNTIME_WHOLE);
 }
@@ -99,8 +105,9 @@ INLINE int v8_take_mark(struct walk *walk)
 	if (v8_read_noted(walk, at))
 		return 0;
 	/* frames of other kinds have a small number in place of the context */
-	if (!(v8->frame[V8_FRAME_CONTEXT] & V8_TAG) ||
-	    v8_take_function(v8->frame[V8_FRAME_FUNCTION]))
+	if (!(v8->frame[V8_FRAME_CONTEXT] & V8_TAG))
+		return v8_take_wasm(walk, number);
+	if (v8_take_function(v8->frame[V8_FRAME_FUNCTION]))
 		return 0;
 	v8->taken_frame = walk->mark[number] >> MARK_FRAME_SHIFT;
 	v8->noted = walk->place[number];
@@ -138,10 +145,10 @@ GLOBAL int v8_step(void)
 	struct v8 *v8 = &walk->v8;
 	struct runtime_list *list = &walk->list;
 	/* behind the frames there are events alone, which another sample can send */
-	int is_stored = v8->next >= walk->marks && v8->does != V8_SEARCH;
+	int is_stored = v8->next >= walk->marks && !v8_is_searching(v8);
 
 	if (v8->does == V8_SCRIPT)
-		return v8_begin_script();
+		return v8_begin_script(walk);
 	if (!is_stored && list->words + 4 > RECORD_RUNTIME_WORDS_MAX)
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (walk_work(walk) >= walk->look_at && walk_late())
@@ -149,16 +156,24 @@ GLOBAL int v8_step(void)
 	if (v8->does == V8_SCAN)
 		return v8_scan() ? runtime_end(list, RUNTIME_WHOLE) : 0;
 	if (v8->does == V8_NEXT)
-		return v8->untold ? v8_tell_code() : v8_take_mark(walk);
+		return v8->untold ? v8_tell_code(walk) : v8_take_mark(walk);
 	if (v8->does == V8_SEARCH)
 		return v8_step_search(walk);
 	if (v8->does == V8_PUT_IN)
-		return v8_put_in();
+		return v8_put_in(walk);
+#ifdef WALK_NAMES_WASM
+	if (v8->does == V8_TREE)
+		return v8_tree(walk);
+	if (v8->does == V8_RECENT)
+		return v8_recent(walk);
+	if (v8->does == V8_WASM)
+		return v8_wasm_name(walk);
+#endif
 	if (v8->does == V8_NAME)
-		return v8_name();
+		return v8_name(walk);
 	if (v8->does == V8_PREFIX)
-		return v8_prefix();
-	return v8->does == V8_FILE ? v8_file() : v8_tell();
+		return v8_prefix(walk);
+	return v8->does == V8_FILE ? v8_file(walk) : v8_tell(walk);
 }
 
 /* Begins to store the functions of the frames that the walk has noted. The config is V8's. */
@@ -182,6 +197,9 @@ INLINE int v8_begin(struct walk *walk)
 	v8->next = v8->untold = 0;
 	v8->does = V8_NEXT;
 	v8->script = v8->put_in_code = v8->put_in_array = 0;
+#ifdef WALK_NAMES_WASM
+	v8->wasm.wanted = 0;
+#endif
 	walk_leaf(walk);
 	v8->leaf_code = walk->window[V8_LEAF_CODE];
 	v8->leaf_place = walk->window[V8_LEAF_PLACE];

@@ -314,12 +314,8 @@ INLINE void v8_tell_places(struct walk *walk)
  * Tells of the code that was taken last. Where Sparkplug has made it, an event about the
  * interpreter's code comes first.
  */
-GLOBAL int v8_tell_code(void)
+INLINE int v8_tell_code(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	struct v8 *v8 = &walk->v8;
 	const struct v8_function *taken = &v8->taken;
@@ -380,12 +376,8 @@ INLINE int v8_end_put_in(struct walk *walk)
 }
 
 /* Takes the next function that is put into code. The next steps tell of one that is new. */
-GLOBAL int v8_put_in(void)
+INLINE int v8_put_in(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_v8 *config = &list->config.v8;

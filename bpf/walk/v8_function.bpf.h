@@ -11,6 +11,17 @@
 #include "bpf/walk/v8_object.bpf.h"
 #include "bpf/walk/walk.bpf.h"
 
+/* Returns whether the function that is told of is one of WebAssembly (bpf/walk/v8_wasm.bpf.h). */
+INLINE int v8_is_wasm(const struct v8 *v8)
+{
+#ifdef WALK_NAMES_WASM
+	return v8->wasm.is_named;
+#else
+	(void)v8;
+	return 0;
+#endif
+}
+
 INLINE u64 v8_mix_all(u64 first, u64 second)
 {
 	u64 mixed = first * 0x9e3779b97f4a7c15ull;
@@ -132,6 +143,11 @@ GLOBAL int v8_look_up(u64 shared)
 		number = data ^ taken->name;
 	}
 	taken->bytecode = v8_bytecode(walk, data);
+#ifdef WALK_NAMES_WASM
+	/* V8's own stacks leave these out: the function of WebAssembly follows */
+	if (!taken->bytecode && v8_type(walk, data) == config->type_export)
+		return 1;
+#endif
 	if (!taken->bytecode && v8_is(walk->v8.frame[V8_FRAME_BYTECODE], V8_KIND_BYTECODE))
 		taken->bytecode = walk->v8.frame[V8_FRAME_BYTECODE];
 	v8_take_positions(walk, taken);
@@ -298,17 +314,16 @@ GLOBAL u64 v8_last_part(u64 text)
 }
 
 /* Finds the name of the function that was taken last. */
-GLOBAL int v8_name(void)
+INLINE int v8_name(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	u64 name = v8->taken.name;
 
 	v8->does = V8_PREFIX;
 	v8->start = 0;
+#ifdef WALK_NAMES_WASM
+	v8->wasm.is_named = 0;
+#endif
 	if (v8_type(walk, name) == walk->list.config.v8.type_scope)
 		name = v8_scope_name(name);
 	name = v8_last_part(name);
@@ -323,12 +338,8 @@ GLOBAL int v8_name(void)
 }
 
 /* Finds what is before that name and a dot. A name of more parts has none of them here. */
-GLOBAL int v8_prefix(void)
+INLINE int v8_prefix(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	u64 dot;
 
@@ -345,12 +356,8 @@ GLOBAL int v8_prefix(void)
 }
 
 /* Finds the name of the function's script. */
-GLOBAL int v8_file(void)
+INLINE int v8_file(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	u64 script = v8->taken.script, name;
 
@@ -359,6 +366,8 @@ GLOBAL int v8_file(void)
 	if (!script)
 		return 0;
 	name = v8_word(walk, script, walk->list.config.v8.script_name);
+	if (v8_is_wasm(v8))
+		name = v8_last_part(name);
 	if (v8_is_away(walk, name)) {
 		v8->does = V8_NEXT;
 		return 0;
@@ -371,12 +380,8 @@ GLOBAL int v8_file(void)
  * Tells of the function that was taken last. Puts the addresses of the event's parts where the
  * config says: the name, what is before it, the name of the script, and the places.
  */
-GLOBAL int v8_tell(void)
+INLINE int v8_tell(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	struct v8 *v8 = &walk->v8;
 	const struct v8_function *taken = &v8->taken;
@@ -398,6 +403,10 @@ GLOBAL int v8_tell(void)
 	list->named = v8->named | table << V8_TABLE_SHIFT;
 	list->call = v8->start + 1;
 	list->called_in = taken->script_fingerprint;
+	if (v8_is_wasm(v8)) {
+		list->memory[3] = V8_TOLD_WASM;
+		list->name = 0;
+	}
 	walk_tell(walk, taken->shared, taken->fingerprint);
 	return 0;
 }

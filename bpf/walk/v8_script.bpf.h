@@ -50,12 +50,8 @@ INLINE int v8_want(struct walk *walk)
 }
 
 /* Begins to look for newlines, where an earlier walk has ended. Returns 0. */
-GLOBAL int v8_begin_script(void)
+INLINE int v8_begin_script(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	u64 scanned = v8_script_key(walk, v8->script, v8->script_fingerprint);
 

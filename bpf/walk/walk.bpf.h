@@ -295,7 +295,9 @@ struct hotspot {
 	u32 has_jumped;	    /* flag: the walk has gone on with frames in the heap, in a piece */
 	u32 shift;	    /* of pointers in the heap */
 	u64 piece, start;   /* the piece, and the distance of its words */
-	u64 piece_end;	    /* of its frames; 0: the walk is on the stack */
+	/* and of its pc, of the numbers of these words, and of the piece behind it */
+	u32 piece_pc, top, parent, pad;
+	u64 piece_end;			 /* of its frames; 0: the walk is on the stack */
 	u64 barrier, entry_sp, entry_bp; /* where it goes on behind all pieces; 0: it met none */
 	/* where the code of a process is, which the key says: kept from walk to walk */
 	u64 key;
@@ -366,6 +368,9 @@ enum v8_does {
 	V8_FILE,   /* that of its script, */
 	V8_TELL,   /* and tells of it */
 	V8_PUT_IN, /* takes the next function that is put into compiled code */
+	V8_TREE,   /* looks for code of WebAssembly, */
+	V8_RECENT, /* looks at the newest code, */
+	V8_WASM,   /* and looks for the name of its function */
 	V8_SCRIPT, /* begins with the newlines of a script */
 	V8_SCAN	   /* looks for them */
 };
@@ -388,6 +393,30 @@ struct v8_function {
 	u32 fingerprint, script_fingerprint, position_bytes;
 	u32 walk, looked_up, pad; /* numbers of walks: that has met it last, and looked it up */
 	struct v8_code baseline;
+};
+/* The search for a name of WebAssembly looks at these. */
+enum v8_wasm_does {
+	V8_WASM_BEGIN,
+	V8_WASM_SECTIONS, /* of the module */
+	V8_WASM_PARTS,	  /* of its section of names */
+	V8_WASM_NAMES_OF  /* of functions */
+};
+#define V8_WASM_CUSTOM	   0u /* a kind of sections */
+#define V8_WASM_FUNCTIONS  1u /* a part of a section of names: names of functions */
+#define V8_WASM_BYTES_MAX  (1u << 30)
+#define V8_RECENT_MAX	   16u /* pieces of new code of a module */
+#define V8_TREE_BYTES	   32u /* from the root of the tree to what follows the tree */
+#define V8_FOREIGN_ADDRESS 8u  /* in an object that stands for something outside of the heap */
+#define V8_MANAGED_POINTER 24u /* there, of a shared pointer */
+struct v8_wasm {
+	u64 instance, module, script; /* that were found last; module 0: they were not found */
+	u64 found;		      /* the best code in the tree; where the vector begins */
+	u64 wanted, wanted_script;    /* the module of the function whose name is wanted; 0: none */
+	u64 at, end;		      /* of the module's bytes. Kept from walk to walk. */
+	u32 number, walk;	      /* of the script, and of the walk that has found it */
+	u32 print, index;	      /* of the function whose name is wanted, */
+	u32 does, begun;	      /* and the state of that search, which began in this walk */
+	u32 is_named, pad;	      /* flag: the function that is told of is such a function */
 };
 struct v8_text {
 	u64 data; /* 0: not found */
@@ -433,6 +462,7 @@ struct v8 {
 	u32 script_fingerprint, chunk, at, chunks;
 	u32 unread_next, pad_2;
 	struct v8_text source;
+	struct v8_wasm wasm;
 };
 
 /* State of one walk, in a per-CPU value. A flag is 0 or 1. */

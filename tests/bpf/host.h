@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define WALK_NAMES_WASM
 #include "bpf/abi.h"
 #include "bpf/walk/cache.bpf.h"
 #include "bpf/walk/walk.bpf.h"

@@ -553,26 +553,35 @@ static void test_hotspot__virtual_threads(void **state)
 #define BARRIER	     (BEGIN(6) + 0x10)
 
 static const struct pointers {
-	u32 shift, bytes, of_continuation, to_continuation, start;
+	u32 shift, bytes, of_continuation, to_continuation, start, pc, top;
 	u64 base;
+	u32 colour; /* bits below an address */
 } pointers[] = {
-	{0, 4, 32, 44, 48, LOW},
-	{3, 4, 32, 44, 48, LOW},
-	{0, 8, 48, 48, 56, DATA},
+	{0, 4, 32, 44, 48, 16, 24, LOW, 0},   {3, 4, 32, 44, 48, 16, 24, LOW, 0},
+	{0, 4, 28, 40, 48, 8, 20, LOW, 0},    {3, 4, 28, 40, 48, 8, 20, LOW, 0},
+	{0, 8, 48, 48, 56, 16, 24, DATA, 0},  {0, 8, 48, 48, 56, 8, 20, DATA, 0},
+	{0, 8, 48, 48, 56, 16, 24, DATA, 13}, {0, 8, 48, 48, 56, 8, 20, DATA, 14},
+	{0, 8, 48, 48, 56, 16, 24, DATA, 15}, {0, 8, 48, 48, 56, 8, 20, DATA, 16},
 };
 
 static void put_reference(const struct pointers *how, u32 at, u32 to)
 {
-	put(DATA + at, (how->base + to) >> how->shift, how->bytes);
+	u64 pointer = (how->base + to) >> how->shift;
+
+	if (how->colour)
+		pointer = pointer << how->colour | 1ull << (how->colour - 1) | 0x50;
+	put(DATA + at, pointer, how->bytes);
 }
 
 /* A piece with frames from a word to another one, and the pc of the first frame. */
 static void put_piece(const struct pointers *how, u32 number, u32 first, u32 end)
 {
 	put_reference(how, PIECE(number) + how->to_continuation, CONTINUATION);
-	put(DATA + PIECE(number) + 16, CALLED(1), 8);
-	put(DATA + PIECE(number) + 24, first, 4);
-	put(DATA + PIECE(number) + 28, end, 4);
+	if (how->pc != 8)
+		put(DATA + PIECE(number) + 8, 0x6400001234, 8); /* size and class */
+	put(DATA + PIECE(number) + how->pc, CALLED(1), 8);
+	put(DATA + PIECE(number) + how->top, first, 4);
+	put(DATA + PIECE(number) + how->top + 4, end, 4);
 }
 
 /* Puts a word of a piece's frames. */

@@ -163,7 +163,7 @@ while IFS=$'\t' read -r name root rest <&3; do
 		echo "$name: $rest"
 	elif [[ $name == 'code of '* ]]; then
 		echo "$name: no list of functions is walked"
-	elif [[ $name == *', inlined' || $name == *', virtual' ]]; then
+	elif [[ $name == *', inlined' || $name == *', virtual'* || $name == *', wasm'* ]]; then
 		echo "$name: has the layout of another row"
 	elif [[ $program == */luajit* ]]; then
 		[[ $name != *sid* && $name != 'luajit of bullseye' ]] || continue	# no other layout, no traces

@@ -458,6 +458,15 @@ if command -v javac >/dev/null; then
 		exact='-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints'
 		have "java$version of sid, exact places" "$tree" Calls.java "$java $exact"
 		[ $version -lt 21 ] || have "java$version of sid, virtual" "$tree" Calls.java "$java -Dvirtual=true"
+		zgc='-XX:+UseZGC' compact='-XX:+UseCompactObjectHeaders'
+		[ $version != 21 ] || zgc="$zgc -XX:+ZGenerational"
+		[ $version -lt 21 ] || have "java$version of sid, virtual, Z" "$tree" Calls.java "$java -Dvirtual=true $zgc"
+		if [ $version -ge 25 ]; then
+			have "java$version of sid, virtual, compact" "$tree" Calls.java "$java -Dvirtual=true $compact"
+			have "java$version of sid, virtual, compact, Z" "$tree" Calls.java "$java -Dvirtual=true $compact $zgc"
+			have "java$version of sid, virtual, compact, Serial" "$tree" Calls.java \
+				"$java -Dvirtual=true $compact -XX:-UseCompressedOops -XX:+UseSerialGC"
+		fi
 		case $version in 17 | 25 | 26) ;; *) continue ;; esac
 		for collector in Serial Parallel G1 Z Shenandoah; do
 			have "java$version of sid, $collector" "$tree" Calls.java "$java $exact -XX:+Use${collector}GC"
@@ -477,6 +486,10 @@ for version in $nodes; do
 		row "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
 		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
 		row "node$major, inlined" / inlined.js "$tree/bin/node"
+		wasm=
+		[ "$major" -lt 24 ] || wasm=' --no-wasm-inlining'
+		row "node$major, wasm" / wasm.js "$tree/bin/node$wasm"
+		row "node$major, wasm, first compiler" / wasm.js "env MODULE=nameless $tree/bin/node --liftoff-only"
 	else
 		without "node$major" "$reason"
 	fi

@@ -130,6 +130,61 @@ static void test_v8_code__names(void **state)
 					    "a\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80");
 }
 
+/* The event about function 7 of a module. `before` is joined with the file. */
+static struct event_code build_wasm(const char *name, const char *before, const char *file)
+{
+	struct event_code event = build(name, file, 7, 0);
+
+	put(&event, 1, before, strlen(before));
+	event.named |= (uint64_t)strlen(before) << V8_PREFIX_SHIFT;
+	event.address[3] = V8_TOLD_WASM;
+	event.name = 0;
+	return event;
+}
+
+static void expect_wasm(const struct event_code *event, const char *name, const char *file)
+{
+	assert_int_equal(tell(event), 0);
+	assert_string_equal(told.code.name, name);
+	assert_string_equal(told.code.file, file);
+	assert_int_equal(told.script.address, 0);
+	assert_int_equal(told.lines.size, 0);
+}
+
+static void test_v8_code__wasm(void **state)
+{
+	static const char name[] = "zweite_\xce\xbb", script[] = "wasm://wasm/sums-0096fc2e";
+	struct event_code event = build_wasm(name, "", script);
+	char text[TOLD_NAME_BYTES];
+
+	(void)state;
+	expect_wasm(&event, "sums.zweite_\xce\xbb", script);
+	event = build_wasm(name, "sums", "-0096fc2e");
+	expect_wasm(&event, "sums.zweite_\xce\xbb", script);
+	event = build_wasm(name, "wasm://wasm/sums", "-0096fc2e");
+	expect_wasm(&event, "sums.zweite_\xce\xbb", script);
+	/* a module without a name, a function without one, and neither */
+	event = build_wasm("f", "", "wasm://wasm/0096fc2e");
+	expect_wasm(&event, "f", "wasm://wasm/0096fc2e");
+	event = build_wasm("", "sums", "-0096fc2e");
+	expect_wasm(&event, "wasm-function[7]", script);
+	event = build_wasm("", "", "");
+	expect_wasm(&event, "wasm-function[7]", "");
+	/* scripts that are named otherwise; names that have no room for the module's */
+	event = build_wasm("f", "", "https://a-b/c.wasm");
+	expect_wasm(&event, "f", "https://a-b/c.wasm");
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	event = build_wasm(text, "sums", "-0096fc2e");
+	expect_wasm(&event, text, script);
+	/* a name of which the event has some */
+	event = build_wasm("cut", "", "");
+	event.named += 400;
+	expect_wasm(&event, "cut", "");
+	event.bytes[0] = 0;
+	expect_wasm(&event, "wasm-function[7]", "");
+}
+
 static void test_v8_code__no_name(void **state)
 {
 	struct event_code event = build("", "", 0, 0);
@@ -591,6 +646,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_v8_code__names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_v8_code__wasm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__no_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_v8_code__lines_of_14, setup, teardown),

@@ -56,6 +56,10 @@ static void test_v8_config__11_3(void **state)
 	assert_int_equal(v8->bytecode_data, 54);
 	assert_int_equal(v8->code_bytecode, 16);
 	assert_int_equal(v8->array_data, 16);
+	assert_int_equal(v8->wasm_frame, 4);
+	assert_int_equal(v8->wasm_native, 80);
+	assert_int_equal(v8->wasm_tree, 320);
+	assert_int_equal(v8->wasm_code_index, 44);
 	assert_int_equal(setup.layout.v8.position_bits, 0);
 }
 

@@ -64,6 +64,20 @@ static void set_optimized(const struct v8_layout *layout, struct runtime_v8 *v8)
 	v8->put_in_places = layout->put_in_places;
 }
 
+static void set_wasm(const struct v8_layout *layout, struct runtime_v8 *v8)
+{
+	v8->wasm_frame = layout->wasm_frame;
+	v8->type_export = layout->type_export;
+	v8->wasm_object = layout->wasm_object;
+	v8->wasm_module = layout->wasm_module;
+	v8->wasm_script = layout->wasm_script;
+	v8->wasm_native = layout->wasm_native;
+	v8->wasm_bytes = layout->wasm_bytes;
+	v8->wasm_tree = layout->wasm_tree;
+	v8->wasm_code_size = layout->wasm_code_size;
+	v8->wasm_code_index = layout->wasm_code_index;
+}
+
 static void set_types(const struct v8_layout *layout, struct runtime_v8 *v8)
 {
 	v8->map_type = layout->map_type;
@@ -130,6 +144,7 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 		return r;
 	set_types(layout, v8);
 	set_optimized(layout, v8);
+	set_wasm(layout, v8);
 	set_event(&setup.config);
 	*ret_setup = setup;
 	return 0;

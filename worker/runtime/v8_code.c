@@ -14,6 +14,7 @@
 #include "worker/runtime/v8_layout.h"
 #include "worker/runtime/v8_optimized.h"
 #include "worker/runtime/v8_positions.h"
+#include "worker/runtime/v8_wasm.h"
 
 /* The parts of an event about a function: bpf/walk/v8_function.bpf.h */
 enum v8_told {
@@ -200,6 +201,30 @@ static void read_script(const struct v8_layout *layout, const struct memory *mem
 		told->script.line = (uint32_t)(line >> 32);
 }
 
+/* The name is UTF-8. Without one, V8 has the number of the function. */
+static int read_wasm(const struct memory *memory, struct told *told)
+{
+	struct v8_wasm_text text = {.index = told->called_by - 1};
+	uint32_t before = (uint32_t)(told->named >> V8_PREFIX_SHIFT);
+	uint32_t file = (uint32_t)(told->named >> V8_FILE_SHIFT);
+	size_t size = V8_NAME_LENGTH(told->named),
+	       left = memory_left(memory, told->part[TOLD_NAME]);
+
+	if (size > left)
+		size = left;
+	if (size >= sizeof(text.name))
+		size = sizeof(text.name) - 1;
+	if (size > 0 && memory_read(memory, told->part[TOLD_NAME], text.name, size) < 0)
+		return -EFAULT;
+	if (read_text(memory, told->part[TOLD_PREFIX], before, text.before, sizeof(text.before)) <
+	    0)
+		text.before[0] = '\0';
+	if (read_text(memory, told->part[TOLD_FILE], file, text.file, sizeof(text.file)) < 0)
+		text.file[0] = '\0';
+	v8_wasm_name(&text, &told->code);
+	return 0;
+}
+
 int v8_code_read(const struct runtime_setup *setup, const struct cpython_types *types,
 		 const struct memory *memory, uint64_t code, struct told *ret_told)
 {
@@ -217,6 +242,8 @@ int v8_code_read(const struct runtime_setup *setup, const struct cpython_types *
 	if (ret_told->part[TOLD_PREFIX] >= V8_TOLD_BASELINE &&
 	    ret_told->part[TOLD_PREFIX] <= V8_TOLD_OPTIMIZED)
 		return read_table(setup, memory, ret_told);
+	if (ret_told->part[TOLD_POSITIONS] == V8_TOLD_WASM)
+		return read_wasm(memory, ret_told);
 	r = read_text(memory, ret_told->part[TOLD_NAME], (uint32_t)ret_told->named, told->name,
 		      sizeof(told->name));
 	if (r < 0)
