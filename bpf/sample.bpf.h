@@ -661,14 +661,13 @@ GLOBAL u64 time_of_sample(u64 switches)
 }
 
 /* Has EVENT_WAIT tell the worker when the thread runs again. */
-GLOBAL int off_expect(u64 now)
+INLINE void off_expect(u64 now)
 {
 	u32 thread = (u32)bpf_get_current_pid_tgid();
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &thread);
 
 	if (wait)
 		wait->left = now;
-	return 0;
 }
 
 /*

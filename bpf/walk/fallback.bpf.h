@@ -350,11 +350,9 @@ INLINE int walk_read_pair(struct walk *walk, u64 bp)
  * call in CPython's trampolines for perf does so. Returns 0 to go on, 1 at the end of the walk, or
  * 2 where the code is other code.
  */
-GLOBAL int walk_leave_last(void)
+INLINE int walk_leave_last(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || walk->reg[REG_RSP] & 7 || walk_read_code(walk->address))
+	if (walk->reg[REG_RSP] & 7 || walk_read_code(walk->address))
 		return 2;
 	u64 code = walk->code, sp = walk->reg[REG_RSP], at = sp + (code >> 24 & 0x78);
 
@@ -418,7 +416,7 @@ INLINE int walk_leave_frame(struct walk *walk, u32 leaf_call, u64 leaf)
 		return walk_leave_word(walk, sp, 0);
 	ends = ends && leaf_call == CALL_NONE;
 	if (call == CALL_NONE && !ends) {
-		int last = walk_leave_last();
+		int last = walk_leave_last(walk);
 
 		if (last < 2)
 			return last;

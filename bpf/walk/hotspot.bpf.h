@@ -282,12 +282,8 @@ INLINE void hotspot_search(struct walk *walk)
 }
 
 /* Takes a function at the place, and goes on with the function around it. */
-GLOBAL int hotspot_take_scope(void)
+INLINE int hotspot_take_scope(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct hotspot *hotspot = &walk->hotspot;
 	u64 at = hotspot->scopes + hotspot->scope, method = 0;
 	u32 function, instruction;
@@ -404,12 +400,8 @@ GLOBAL int hotspot_take_leaf(void)
 }
 
 /* Tells of code that belongs to no function. */
-GLOBAL int hotspot_tell_name(void)
+INLINE int hotspot_tell_name(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 
 	if (hotspot_take_blob(walk->hotspot.told_blob))
@@ -444,14 +436,14 @@ GLOBAL int hotspot_step(void)
 		return 0;
 	}
 	if (does == HOTSPOT_SCOPE)
-		return hotspot_take_scope();
+		return hotspot_take_scope(walk);
 	if (does == HOTSPOT_LEAF)
 		return hotspot_take_leaf();
 	hotspot->does = HOTSPOT_NEXT;
 	if (does == HOTSPOT_PLACE)
 		return hotspot_begin_place(hotspot->told_blob);
 	if (does == HOTSPOT_NAME)
-		return hotspot_tell_name();
+		return hotspot_tell_name(walk);
 	if (hotspot->inlined && !hotspot->is_missing)
 		walk_tell_inlined(walk, hotspot->pc, hotspot->fingerprint);
 	return 0;

@@ -76,12 +76,8 @@ GLOBAL int hotspot_call_before(u64 at)
  * Returns the rule of compiled code at a pc, which may be where the frame is not there yet, or not
  * any more. whole: the rule of the whole frame.
  */
-GLOBAL u64 hotspot_leaf_rule(u64 whole)
+INLINE u64 hotspot_leaf_rule(struct walk *walk, u64 whole)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return whole;
 	const struct hotspot *hotspot = &walk->hotspot;
 	u64 place = walk_leaf_place(), before;
 
@@ -155,12 +151,8 @@ GLOBAL int hotspot_entry_rule(void)
  * Finds the rule of a frame of code by hand. walk->rule is that of a whole frame of the blob, or
  * RULE_RETURNS where no size of frames is known. Returns whether there is a rule.
  */
-GLOBAL int hotspot_stub_rule(void)
+INLINE int hotspot_stub_rule(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	u64 sp = walk->reg[REG_RSP], bp = walk->reg[REG_RBP], whole = walk->rule;
 	int by_pointer = HOTSPOT_CALL_NONE, by_stack = HOTSPOT_CALL_NONE;
 
@@ -209,11 +201,9 @@ INLINE u32 hotspot_fingerprint(const struct hotspot *hotspot)
  * Finds the blob of a frame, notes its function, and sets walk->rule to that of a whole frame.
  * Returns whether there is a blob.
  */
-GLOBAL int hotspot_blob_rule(u64 inside)
+INLINE int hotspot_blob_rule(struct walk *walk, u64 inside)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || hotspot_take_blob(inside))
+	if (hotspot_take_blob(inside))
 		return 0;
 	const struct hotspot *hotspot = &walk->hotspot;
 	u64 kind = HOTSPOT_PLACE_OTHER, code = hotspot->blob;
@@ -283,14 +273,14 @@ GLOBAL int hotspot_rule(void)
 		walk->rule = RULE_ACTIVATION;
 		return 1;
 	}
-	if (!hotspot_blob_rule(inside))
+	if (!hotspot_blob_rule(walk, inside))
 		return 0;
 	if (hotspot->kind == HOTSPOT_STUBS && hotspot_thread_rule(walk))
 		return 1;
 	if (hotspot->kind != HOTSPOT_COMPILED)
-		return hotspot_stub_rule() || (!walk->exact && hotspot_entry_rule());
+		return hotspot_stub_rule(walk) || (!walk->exact && hotspot_entry_rule());
 	if (walk->exact)
-		walk->rule = hotspot_leaf_rule(walk->rule);
+		walk->rule = hotspot_leaf_rule(walk, walk->rule);
 	return 1;
 }
 

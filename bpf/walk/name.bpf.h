@@ -74,12 +74,8 @@ INLINE int runtime_read_call(struct walk *walk)
 }
 
 /* Finds the name among references, or where it is packed. Returns what the next step does. */
-GLOBAL int runtime_name_packed(u32 source, u64 index)
+INLINE int runtime_name_packed(struct walk *walk, u32 source, u64 index)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return ASKS_TELL;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_names *names = &list->config.names;
 	u32 at = source == RUNTIME_OF_PACKED_UPVALUES ? names->upvalues : names->variables;
@@ -139,7 +135,7 @@ INLINE int runtime_name_by(struct walk *walk, u32 word)
 	if (source == RUNTIME_OF_CAPTURES)
 		return ASKS_TELL;
 	if (source >= RUNTIME_OF_REFERENCES)
-		return runtime_name_packed(source, index);
+		return runtime_name_packed(walk, source, index);
 	if (source == RUNTIME_OF_CONSTANTS)
 		at = runtime_u64(list, names->constants) + index * 16;
 	else if (source == RUNTIME_OF_UPVALUES)

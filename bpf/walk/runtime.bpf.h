@@ -166,12 +166,8 @@ GLOBAL u64 runtime_follow(u32 number)
  * name is in memory, or its file's where it has none. Processes may share texts, and one that lacks
  * the page leaves it to another to tell.
  */
-GLOBAL int runtime_find_names(void)
+INLINE int runtime_find_names(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
 	u64 class = runtime_u64(list, config->owner.pointer);
@@ -186,11 +182,9 @@ GLOBAL int runtime_find_names(void)
 }
 
 /* Returns the address of one copy of the instructions of code, or 0. */
-GLOBAL u64 runtime_copy(u64 code, u64 number)
+INLINE u64 runtime_copy(struct walk *walk, u64 code, u64 number)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || runtime_read_word(code + walk->list.config.copies))
+	if (runtime_read_word(code + walk->list.config.copies))
 		return 0;
 	if (runtime_read_word(walk->list.word + 8 + number * 8))
 		return 0;
@@ -198,15 +192,16 @@ GLOBAL u64 runtime_copy(u64 code, u64 number)
 }
 
 /* Returns the offset or index of the instruction that a frame is at, or RUNTIME_OFFSET_NONE. */
-INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *known,
-			  u64 instruction, u32 number)
+INLINE u32 runtime_offset(struct walk *walk, struct runtime_code *known, u64 instruction,
+			  u32 number)
 {
+	const struct runtime_list *list = &walk->list;
 	u64 first = known->code + list->config.instructions;
 
 	if (list->config.flags & RUNTIME_INDEX)
 		return instruction < RUNTIME_OFFSET_NONE ? instruction : RUNTIME_OFFSET_NONE;
 	if (number && number != known->number) {
-		known->copy = runtime_copy(known->code, number);
+		known->copy = runtime_copy(walk, known->code, number);
 		known->number = number;
 	}
 	if (number || list->config.flags & RUNTIME_POINTED)
@@ -220,12 +215,8 @@ INLINE u32 runtime_offset(const struct runtime_list *list, struct runtime_code *
 #define RUNTIME_FAR_UNIT 32u	    /* RUNTIME_WIDE */
 
 /* Returns the place of an instruction that is behind those of an event: its line, if it has one. */
-GLOBAL u64 runtime_far_place(u64 instruction, u64 offset)
+INLINE u64 runtime_far_place(struct walk *walk, u64 instruction, u64 offset)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return offset;
 	u32 at = walk->list.config.owner.line;
 
 	if (!at || offset >= RUNTIME_FAR_MAX || offset & (RUNTIME_FAR_UNIT - 1) ||
@@ -268,15 +259,15 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 				list->unnamed = code;
 				list->fingerprint = known->fingerprint;
 			}
-		} else if (!(list->config.flags & RUNTIME_OWNED) || runtime_find_names()) {
+		} else if (!(list->config.flags & RUNTIME_OWNED) || runtime_find_names(walk)) {
 			list->told_at = instruction;
 			walk_tell(walk, code, known->fingerprint);
 		}
 	}
-	u64 offset = runtime_offset(list, known, instruction, number);
+	u64 offset = runtime_offset(walk, known, instruction, number);
 
 	if (list->config.flags & RUNTIME_OWNED && offset >= CODE_LAST_BYTES)
-		offset = runtime_far_place(instruction, offset);
+		offset = runtime_far_place(walk, instruction, offset);
 	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | code,
 		       offset << 32 | known->fingerprint))
 		return RUNTIME_CUT_DEPTH;
@@ -383,12 +374,8 @@ INLINE u64 runtime_waiting(struct runtime_list *list, const struct runtime_owner
  * Finds list->node behind a frame of a list with generators, which the window has. Returns whether
  * the frame is a function's.
  */
-GLOBAL int runtime_is_function(u64 node, u64 code)
+INLINE int runtime_is_function(struct walk *walk, u64 node, u64 code)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_owner *owner = &list->config.owner;
 
@@ -443,7 +430,7 @@ GLOBAL int runtime_step(void)
 		return runtime_state_step(node, code, instruction, is_border,
 					  runtime_node_u32(walk, node, config->names.tail));
 	}
-	if (config->flags & RUNTIME_OWNED && !runtime_is_function(node, code))
+	if (config->flags & RUNTIME_OWNED && !runtime_is_function(walk, node, code))
 		return 0;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
 		r = runtime_frame(code, instruction, number);

@@ -52,11 +52,9 @@ GLOBAL u64 runtime_package_text(u64 package)
  * Finds the text of a variable's name, list->name, and returns its package, or 0. A variable that
  * was renamed leads to that which it was.
  */
-GLOBAL u64 runtime_variable_text(u64 variable)
+INLINE u64 runtime_variable_text(struct walk *walk, u64 variable)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || runtime_read_word(variable + SCALAR_FLAGS))
+	if (runtime_read_word(variable + SCALAR_FLAGS))
 		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_scopes *config = &list->config.scopes;
@@ -103,7 +101,7 @@ GLOBAL int runtime_function_texts(void)
 
 	if (!(flags & FUNCTION_NAMED) && text) {
 		list->name = 0;
-		package = runtime_variable_text(text);
+		package = runtime_variable_text(walk, text);
 		text = list->name;
 		if (!text)
 			return 0;

@@ -27,11 +27,9 @@
 /* ---- frames ---- */
 
 /* Reads a function into the place of known code. Returns 0 when it is one. */
-GLOBAL int runtime_learn_function(u64 function)
+INLINE int runtime_learn_function(struct walk *walk, u64 function)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk || runtime_read_word(function + SCALAR_FLAGS))
+	if (runtime_read_word(function + SCALAR_FLAGS))
 		return 1;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_scopes *config = &list->config.scopes;
@@ -104,12 +102,8 @@ GLOBAL u64 runtime_statement_file(u64 statement)
 }
 
 /* Returns the fingerprint of a frame without a function, whose statement is known: of its file. */
-GLOBAL u32 runtime_file_print(u32 kind)
+INLINE u32 runtime_file_print(struct walk *walk, u32 kind)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	u64 statement = list->statement;
 	struct runtime_object *known = &list->object[statement >> 5 & (RUNTIME_CODES - 1)];
@@ -128,12 +122,8 @@ GLOBAL u32 runtime_file_print(u32 kind)
 }
 
 /* Returns the line of a statement, or RUNTIME_OFFSET_NONE. */
-GLOBAL u64 runtime_line(u64 statement)
+INLINE u64 runtime_line(struct walk *walk, u64 statement)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return RUNTIME_OFFSET_NONE;
 	struct runtime_list *list = &walk->list;
 	u64 at = statement + list->config.scopes.line;
 
@@ -148,12 +138,8 @@ GLOBAL u64 runtime_line(u64 statement)
  * Finds list->statement of the innermost function, which may have just begun. Then the interpreter
  * is at the call, or in the function's first operation, and still has the caller's statement.
  */
-GLOBAL int runtime_begun(u64 function, u64 returns)
+INLINE int runtime_begun(struct walk *walk, u64 function, u64 returns)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_scopes *config = &list->config.scopes;
 	u64 start, place = list->interpreter + config->operation;
@@ -178,17 +164,18 @@ GLOBAL int runtime_begun(u64 function, u64 returns)
 }
 
 /* Returns the fingerprint of a scope's frame, and puts its code in list->code. 0: it is none. */
-INLINE u32 runtime_scope_code(struct runtime_list *list, u64 function, u64 returns)
+INLINE u32 runtime_scope_code(struct walk *walk, u64 function, u64 returns)
 {
+	struct runtime_list *list = &walk->list;
 	struct runtime_code *known = &list->known[function >> 5 & (RUNTIME_CODES - 1)];
 
 	list->is_learned = 0;
 	if (list->scope != SCOPE_OF_FUNCTION) {
 		list->code = returns ? returns : list->interpreter;
-		return runtime_file_print(list->scope) | 1;
+		return runtime_file_print(walk, list->scope) | 1;
 	}
 	if (!runtime_is_address(function) ||
-	    (known->code != function && runtime_learn_function(function)))
+	    (known->code != function && runtime_learn_function(walk, function)))
 		return 0;
 	list->code = known->copy;
 	return known->fingerprint;
@@ -202,14 +189,14 @@ GLOBAL int runtime_scope_frame(u64 function, u64 returns, u64 called_in)
 	if (!walk)
 		return RUNTIME_CUT_READ;
 	struct runtime_list *list = &walk->list;
-	u32 is_leaf = list->is_leaf, print = runtime_scope_code(list, function, returns);
+	u32 is_leaf = list->is_leaf, print = runtime_scope_code(walk, function, returns);
 
 	list->is_leaf = 0;
 	/* the innermost scope may be one that the interpreter has begun to fill in */
 	if (!print)
 		return is_leaf ? 0 : RUNTIME_CUT_READ;
 	if (is_leaf && list->scope == SCOPE_OF_FUNCTION && list->statement == called_in)
-		runtime_begun(function, returns);
+		runtime_begun(walk, function, returns);
 	if ((list->is_learned || list->scope != SCOPE_OF_FUNCTION) &&
 	    !walk_told(walk, list->code, print)) {
 		list->unnamed = list->code;
@@ -217,7 +204,7 @@ GLOBAL int runtime_scope_frame(u64 function, u64 returns, u64 called_in)
 		list->called_at = list->statement;
 	}
 	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | FRAME_ADDRESS(list->code),
-		       runtime_line(list->statement) << 32 | print))
+		       runtime_line(walk, list->statement) << 32 | print))
 		return RUNTIME_CUT_DEPTH;
 	list->words += 2;
 	list->statement = called_in;
@@ -225,12 +212,8 @@ GLOBAL int runtime_scope_frame(u64 function, u64 returns, u64 called_in)
 }
 
 /* Tells of the code of the last frame: list->unnamed. */
-GLOBAL int runtime_tell_scope(void)
+INLINE int runtime_tell_scope(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	u64 code = list->unnamed;
 	int r;
@@ -286,12 +269,8 @@ GLOBAL int runtime_take_scopes(u64 info)
 }
 
 /* Goes on with the stack behind. Returns 0 to go on, or 1 at the end. */
-GLOBAL int runtime_leave_scopes(void)
+INLINE int runtime_leave_scopes(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 1;
 	struct runtime_list *list = &walk->list;
 
 	if (runtime_scope_border(walk))
@@ -380,9 +359,9 @@ GLOBAL int runtime_scope_step(void)
 	if (walk_work(walk) >= walk->look_at && walk_late())
 		return runtime_end(list, RUNTIME_CUT_BUDGET);
 	if (list->unnamed)
-		return runtime_tell_scope();
+		return runtime_tell_scope(walk);
 	if (!list->scopes)
-		return runtime_leave_scopes();
+		return runtime_leave_scopes(walk);
 	if (runtime_read_node(walk, bytes, node))
 		return runtime_end(list, RUNTIME_CUT_READ);
 	list->scopes--;

@@ -133,12 +133,8 @@ GLOBAL int runtime_take_link(void)
 }
 
 /* Reads the head in the window into list->link and what is with it. */
-GLOBAL int runtime_read_head(u64 node)
+INLINE int runtime_read_head(struct walk *walk, u64 node)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct runtime_config *config = &list->config;
 	u64 called = runtime_node_reference(walk, node, config->stack.callback);
@@ -165,7 +161,7 @@ INLINE int runtime_stack_step(struct walk *walk)
 	if (runtime_read_node(walk, BOUND((u64)list->config.node_bytes, RUNTIME_NODE_BYTES + 1),
 			      node))
 		return runtime_end(list, RUNTIME_CUT_READ);
-	runtime_read_head(node);
+	runtime_read_head(walk, node);
 	if (runtime_take_link())
 		return 1;
 	list->node = node - list->below;

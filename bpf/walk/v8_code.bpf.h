@@ -42,12 +42,8 @@ INLINE u32 v8_head(const struct runtime_v8 *config)
  * Returns whether the place that was taken last is in a known range of its function. Code may have
  * been moved or freed since another walk.
  */
-GLOBAL int v8_is_in_range(void)
+INLINE int v8_is_in_range(struct walk *walk)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	struct v8 *v8 = &walk->v8;
 	const struct runtime_v8 *config = &walk->list.config.v8;
 	struct v8_range *range = v8_range_of(v8, v8->place);
@@ -211,7 +207,7 @@ GLOBAL int v8_find_code(void)
 	}
 	if (noted & V8_PLACE_EXACT || !head)
 		return 0;
-	if (v8_is_in_range()) {
+	if (v8_is_in_range(walk)) {
 		v8_take_range(v8);
 		return 0;
 	}

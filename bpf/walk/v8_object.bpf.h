@@ -80,12 +80,8 @@ enum v8_form {
 };
 
 /* Follows a text to that which has its characters: v8->text. Returns the next text, or 0. */
-GLOBAL u64 v8_follow(u64 text)
+INLINE u64 v8_follow(struct walk *walk, u64 text)
 {
-	struct walk *walk = walk_state();
-
-	if (!walk)
-		return 0;
 	const struct runtime_v8 *config = &walk->list.config.v8;
 	struct v8_text *found = &walk->v8.text;
 	u32 type = v8_type(walk, text), form = type & V8_TEXT_FORM;
@@ -139,7 +135,7 @@ GLOBAL u32 v8_find_text(u64 text)
 	for (u32 i = 0; i < V8_LINKS && text; i++) {
 		found->data = 0;
 		there = v8_u32(walk, text, config->text_length);
-		text = v8_follow(text);
+		text = v8_follow(walk, text);
 		/* slices lead to their parent */
 		if (text)
 			skipped += found->data;
