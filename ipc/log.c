@@ -74,6 +74,29 @@ void log_find_journal(void)
 
 /* ---- lines ---- */
 
+#define WHOLE_BYTES (2 * LINE_BYTES + 4 * MORE_BYTES)
+
+/*
+ * Writes a line at once. dprintf() asks a device whether it is a terminal, by a call that the
+ * filters of confined processes kill for.
+ */
+__attribute__((format(printf, 1, 2))) static void put_line(const char *format, ...)
+{
+	char line[WHOLE_BYTES];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	if ((size_t)length >= sizeof(line))
+		length = sizeof(line) - 1;
+	if (write(STDERR_FILENO, line, (size_t)length) < 0)
+		return;
+}
+
 static void write_text(const char *priority, const char *process, const char *text,
 		       const struct log_left_out *left_out)
 {
@@ -83,7 +106,7 @@ static void write_text(const char *priority, const char *process, const char *te
 		snprintf(more, sizeof(more), " (%" PRIu64 " more like this)", left_out->equal);
 	if (left_out->others > 0)
 		snprintf(others, sizeof(others), " (%" PRIu64 " lines left out)", left_out->others);
-	dprintf(STDERR_FILENO, "%s%s: %s%s%s\n", priority, process, text, more, others);
+	put_line("%s%s: %s%s%s\n", priority, process, text, more, others);
 }
 
 /* Quotes a text whose control characters are gone. Bytes that may be no UTF-8 become '?'. */
@@ -109,11 +132,10 @@ static void write_json(enum log_level level, const char *process, const char *te
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	quote(text, quoted);
-	dprintf(STDERR_FILENO,
-		"{\"time\":%" PRId64 ".%03" PRId64 ",\"level\":\"%s\",\"process\":\"%s\","
-		"\"message\":\"%s\",\"left_out\":%" PRIu64 "}\n",
-		(int64_t)now.tv_sec, (int64_t)now.tv_nsec / 1000000, levels[level], process, quoted,
-		left_out->equal + left_out->others);
+	put_line("{\"time\":%" PRId64 ".%03" PRId64 ",\"level\":\"%s\",\"process\":\"%s\","
+		 "\"message\":\"%s\",\"left_out\":%" PRIu64 "}\n",
+		 (int64_t)now.tv_sec, (int64_t)now.tv_nsec / 1000000, levels[level], process,
+		 quoted, left_out->equal + left_out->others);
 }
 
 static void write_line(enum log_level level, const char *process, const char *text)
