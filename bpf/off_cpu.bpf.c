@@ -245,14 +245,16 @@ INLINE u64 *left_of(u32 id, u32 call)
 	return bpf_map_lookup_elem(&off_left, &place);
 }
 
+#define OFF_FIRST 64u /* intervals */
+
 /* Returns for how long the thread has not left like this, and begins anew. */
 INLINE u64 time_since(u64 *left, u64 interval, u64 now)
 {
 	u64 before = *left;
 
 	*left = now;
-	/* nothing is known of the first time */
-	return before ? now - before : interval;
+	/* nothing is known of the first time, and the wait may be the only one */
+	return before ? now - before : interval * OFF_FIRST;
 }
 
 /* idle: flag, no thread comes. */

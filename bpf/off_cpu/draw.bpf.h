@@ -68,22 +68,43 @@ static inline int draw_is_due(const struct off_cpu *cpu, const struct off_limits
 }
 
 /*
+ * Returns the interval after a time without a draw, which may be many windows. It halves for each
+ * two of them, as it does where windows spend little.
+ */
+static inline u64 draw_rested(u64 interval, u64 windows)
+{
+	u64 halves = windows / 2;
+
+	if (halves > 63)
+		return 0;
+	return interval >> halves;
+}
+
+/*
  * Sets the interval. Where a window's budget is spent early, the interval doubles at once, and
  * again for each further half of the budget. So the cost of a window is bounded, and no stack has
- * the probability 0. A window that spent little lets the interval shrink.
+ * the probability 0. A window that spent little lets the interval shrink, and so does a time without
+ * draws whose windows spent little on average.
  */
 static inline void draw_adapt(struct off_cpu *cpu, const struct off_limits *limits, u64 now)
 {
-	u64 interval = cpu->interval;
+	u64 interval = cpu->interval, windows = (now - cpu->window) / limits->window;
+	u64 spent = cpu->spent;
 
-	if (cpu->interval && cpu->spent > cpu->limit) {
+	if (interval && windows < 2 && spent > cpu->limit) {
 		cpu->interval = draw_bounded(interval * 2, limits->interval);
-		cpu->limit = cpu->spent + limits->budget / 2;
+		cpu->limit = spent + limits->budget / 2;
 		return;
 	}
-	if (cpu->spent < limits->budget / 2)
+	if (windows >= 2)
+		spent /= windows;
+	if (windows >= 2 && spent > limits->budget)
+		interval *= 2;
+	else if (windows >= 2 && spent < limits->budget / 2)
+		interval = draw_rested(interval, windows);
+	else if (spent < limits->budget / 2)
 		interval -= interval / 4;
-	else if (cpu->spent < limits->budget)
+	else if (spent < limits->budget)
 		interval -= interval / 16;
 	cpu->interval = draw_bounded(interval, limits->interval);
 	cpu->window = now;

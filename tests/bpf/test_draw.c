@@ -110,12 +110,33 @@ static void test_draw__cost_is_bounded(void **state)
 	assert_int_equal(cpu.interval, INTERVAL);
 }
 
+/* Windows without a switch are draws that never were: one draw behind them makes up for all. */
+static void test_draw__rest_counts(void **state)
+{
+	struct off_cpu cpu = {.interval = 256 * INTERVAL, .window = MS, .limit = limits.budget};
+	u64 now = MS;
+
+	(void)state;
+	cpu.spent = 3 * limits.budget;
+	now += 2 * limits.window;
+	draw_adapt(&cpu, &limits, now); /* more than the budget of two windows */
+	assert_int_equal(cpu.interval, 512 * INTERVAL);
+	cpu.spent = 3 * limits.budget;
+	now += 8 * limits.window;
+	draw_adapt(&cpu, &limits, now);
+	assert_int_equal(cpu.interval, 32 * INTERVAL);
+	now += 100 * limits.window;
+	draw_adapt(&cpu, &limits, now);
+	assert_int_equal(cpu.interval, INTERVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_draw__probability_is_that_of_the_draw),
 		cmocka_unit_test(test_draw__estimate_is_unbiased),
 		cmocka_unit_test(test_draw__cost_is_bounded),
+		cmocka_unit_test(test_draw__rest_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ record_all() {
 	record signals loop -- signals "$SIGNALS_SECONDS"
 	account
 	account_offline
-	record off_cpu loop --off-cpu -- busybox sleep 1.5
+	record off_cpu loop --off-cpu -- waits sleep 300
 	[ -z "$brief" ] || return 0
 	# With its fallback named, that was the other object already.
 	grep -q 'bpf_loop.*missing' mixed.log || record mixed-for for -- mixed "$MIXED_SECONDS"
