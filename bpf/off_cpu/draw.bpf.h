@@ -83,8 +83,8 @@ static inline u64 draw_rested(u64 interval, u64 windows)
 /*
  * Sets the interval. Where a window's budget is spent early, the interval doubles at once, and
  * again for each further half of the budget. So the cost of a window is bounded, and no stack has
- * the probability 0. A window that spent little lets the interval shrink, and so does a time without
- * draws whose windows spent little on average.
+ * the probability 0. A window that spent little lets the interval shrink. A time without draws does
+ * so, too, where its windows spent little on average.
  */
 static inline void draw_adapt(struct off_cpu *cpu, const struct off_limits *limits, u64 now)
 {
