@@ -7,9 +7,8 @@
  *
  * The draw: a stack is taken with a probability of passed / interval, and always where that is 1 or
  * more. `passed` ns ago the thread left for the last time in the same system call, or was preempted
- * for the last time. So each thread has about one stack an interval and call. All rare waits have
- * one: a long wait among many short ones is not left to chance. The probability
- * depends on what was before alone. So a duration divided by its probability sums up to the true
+ * for the last time. So each thread has about one stack an interval and call. Where it rarely waits
+ * in a call, each such wait has one. The probability depends on what was before alone. So a duration divided by its probability sums up to the true
  * time. An interval is at first the time between two samples of the clock, and grows while stacks
  * take more time than the budget allows.
  */
@@ -204,6 +203,15 @@ INLINE enum off_state state_of(struct task_struct *task, int preempted)
 	return state & TASK_INTERRUPTIBLE ? OFF_SLEEPS : OFF_WAITS;
 }
 
+INLINE void skip(struct off_cpu *cpu)
+{
+	struct counters *count = counters_now();
+
+	if (count)
+		count->off_skipped++;
+	cpu->taken = 0;
+}
+
 /* Has the sampler take the stack of the thread that leaves. */
 static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_struct *task, u64 word,
 					   u64 now, u32 idle)
@@ -215,9 +223,6 @@ static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_stru
 
 	if (!count || !thread)
 		return;
-	if (cpu->taken)
-		count->off_skipped++;
-	cpu->taken = 0;
 	if (!bpf_map_update_elem(&off_waits, &id, &fresh, BPF_NOEXIST)) {
 		__sync_fetch_and_add(&thread->waits, 1);
 	} else if (bpf_map_update_elem(&off_waits, &id, &fresh, BPF_EXIST)) {
@@ -253,6 +258,9 @@ INLINE u64 time_since(u64 *left, u64 interval, u64 now)
 	u64 before = *left;
 
 	*left = now;
+	/* a thread that shares the place may have left on another CPU a moment later */
+	if (before > now)
+		return 0;
 	/* nothing is known of the first time, and the wait may be the only one */
 	return before ? now - before : interval * OFF_FIRST;
 }
@@ -293,6 +301,9 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 	if (!cpu)
 		return 0;
 	now = bpf_ktime_get_ns();
+	/* the sampler did not run, so the thread that was drawn has no stack */
+	if (cpu->taken)
+		skip(cpu);
 	arrive(cpu, next, now);
 	leave(cpu, prev, preempted, now, !next->pid);
 	return 0;
@@ -327,7 +338,11 @@ INLINE int is_hidden(struct task_struct *task, u32 pid)
 	if (!deny_kinds || BPF_CORE_READ(task, flags) & PF_KTHREAD)
 		return 0;
 	known = bpf_map_lookup_elem(&generations, &pid);
-	return !known || known->denied;
+	if (!known || known->denied)
+		return 1;
+	/* setuid() has no hook */
+	return deny_kinds & DENY_BIT(DENY_UID) &&
+	       denies_task(number_of(task), 0, 0, DENY_BIT(DENY_UID));
 }
 
 INLINE void note_waker(struct off_wait *wait, struct off_cpu *cpu, void *arguments)

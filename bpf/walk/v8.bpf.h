@@ -191,6 +191,12 @@ INLINE int v8_begin(struct walk *walk)
 		NOT_UNROLLED
 		for (u32 i = 0; i < V8_RANGES; i++)
 			v8->range[i].shared = 0;
+#ifdef WALK_NAMES_WASM
+		/* a search goes on in its own process alone */
+		v8->wasm.does = V8_WASM_BEGIN;
+		v8->wasm.print = 0;
+		v8->wasm.wanted = 0;
+#endif
 	}
 	v8->key = walk->seed;
 	v8->walk++;

@@ -176,32 +176,43 @@ void share_otlp_write(const struct figures *figures, uint64_t now, struct buffer
 
 /* ---- the machine ---- */
 
+/* Numbers of a worker may be large. */
+static uint64_t sum_of(const uint64_t *numbers, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (numbers[i] > INT64_MAX - sum)
+			return INT64_MAX;
+		sum += numbers[i];
+	}
+	return sum;
+}
+
 /* The modes are those of semantic conventions, and "other": time whose mode is not known. */
 static void put_cpu_time(const struct place *place)
 {
 	const struct shares *shares = &place->figures->shares;
 	const struct message_account_sums *sums = &shares->sums;
-	uint64_t interrupts = 0;
-	struct opened opened;
-
-	for (size_t i = 0; i < ACCOUNTS_SOFTIRQS; i++)
-		interrupts += sums->softirq_ns[i];
-	for (size_t i = 0; i < ACCOUNTS_HARDIRQS; i++)
-		interrupts += shares->interrupts.ns[i];
+	const uint64_t kinds[] = {sum_of(sums->softirq_ns, ACCOUNTS_SOFTIRQS),
+				  sum_of(shares->interrupts.ns, ACCOUNTS_HARDIRQS)};
+	const uint64_t other[] = {sums->others, sums->denied, sums->unlisted};
 	const struct point points[] = {
 		{0, shares->modes.user, "cpu.mode", "user"},
 		{0, shares->modes.system, "cpu.mode", "system"},
 		{0, sums->idle, "cpu.mode", "idle"},
-		{0, interrupts, "cpu.mode", "interrupt"},
-		{0, sums->others + sums->denied + sums->unlisted, "cpu.mode", "other"},
+		{0, sum_of(kinds, 2), "cpu.mode", "interrupt"},
+		{0, sum_of(other, 3), "cpu.mode", "other"},
 	};
+	struct opened opened;
 
 	opened = open_sum(place->buffer, "system.cpu.time", "s",
 			  "time of all CPUs, from switch to switch; user and system are scaled");
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
 		struct point point = points[i];
 
-		point.start = place->figures->agent_begun;
+		/* the split into modes is that of this exporter */
+		point.start = place->figures->exporter_begun;
 		put_point(place, UNIT_SECONDS, &point);
 	}
 	close_sum(place->buffer, &opened);

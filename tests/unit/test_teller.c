@@ -168,10 +168,10 @@ static void test_teller__a_row_that_comes_has_all(void **state)
 	tell();
 	assert_int_equal(ns_of(ACCOUNT_PROCESS, 1, ""), 510);
 	assert_int_equal(REST, 10);
-	use(2, 50, 5);
+	use(2, 50, 4);
 	tell();
 	assert_null(find(ACCOUNT_PROCESS, 2, ""));
-	assert_int_equal(REST, 15);
+	assert_int_equal(REST, 14);
 }
 
 static void test_teller__a_row_that_does_nothing_loses_its_place(void **state)

@@ -205,7 +205,10 @@ static bool read_cpu(struct accounts_reader *reader, uint32_t number, bool last)
 		memcpy(&account, &reader->places[seen->place], sizeof(account));
 	time = reader->clock();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if ((load(&cpu->since) != seen->since || load(&cpu->changes) != seen->changes) && !last)
+	/* `pending` is 0 once it was charged, a moment before `changes` tells of that */
+	if ((load(&cpu->since) != seen->since || load(&cpu->pending) != seen->pending ||
+	     load(&cpu->changes) != seen->changes) &&
+	    !last)
 		return false;
 	reader->changes[number] = seen->changes;
 	reader->until[number] = 0;

@@ -11,8 +11,9 @@
 #include "base/redact.h"
 #include "worker/account/reference.h"
 
-#define SCORE_FALLS 4 /* a fourth of what is left, at each telling */
-#define RATIO_ONE   1000000000ull
+#define UTF8_BYTES_MAX 4 /* a text is cut before a character that has no room */
+#define SCORE_FALLS    4 /* a fourth of what is left, at each telling */
+#define RATIO_ONE      1000000000ull
 
 _Static_assert(ACCOUNTS_COUNTERS == ACCOUNT_COUNTERS && ACCOUNTS_SOFTIRQS == ACCOUNT_SOFTIRQS &&
 		       ACCOUNTS_HARDIRQS == ACCOUNT_HARDIRQS,
@@ -88,21 +89,30 @@ static void name_cgroup(const struct choice *choice, const struct row *row,
 
 	message->id = row->cgroup;
 	texts_cgroup(choice->texts, row->cgroup, message->group, size);
-	if (strlen(message->group) == size - 1)
+	if (strlen(message->group) >= size - UTF8_BYTES_MAX)
 		snprintf(message->group, size, "id:%" PRIu64, row->cgroup);
 	if (!strcmp(message->group, REDACT_DROPPED))
 		message->group[0] = '\0';
 }
 
+/* A pid may have been another process's, whose row is still there. */
+static bool is_same(enum account_row kind, const struct message_account *left,
+		    const struct message_account *right)
+{
+	if (kind == ACCOUNT_PROCESS)
+		return left->pid == right->pid;
+	return strcmp(left->group, right->group) == 0;
+}
+
 /* Returns whether the row has a name that no other row of the set has. */
 static bool is_named(const struct choice *choice, const struct message_account *message)
 {
-	if (choice->kind == ACCOUNT_PROCESS)
-		return message->pid != 0;
-	if (message->group[0] == '\0')
+	if (choice->kind == ACCOUNT_PROCESS && message->pid == 0)
+		return false;
+	if (choice->kind != ACCOUNT_PROCESS && message->group[0] == '\0')
 		return false;
 	for (uint32_t i = 0; i < choice->count; i++)
-		if (!strcmp(choice->messages[i].group, message->group))
+		if (is_same(choice->kind, &choice->messages[i], message))
 			return false;
 	return true;
 }
@@ -147,7 +157,8 @@ static void pass_over(struct teller *teller, enum account_row kind, struct row *
 
 static void weigh(struct row *row)
 {
-	row->score -= row->score / SCORE_FALLS;
+	/* rounded up, so that a row that rests comes to 0 */
+	row->score -= (row->score + SCORE_FALLS - 1) / SCORE_FALLS;
 	row->score += amount_since(&row->total, &row->mark).ns;
 	row->ended++;
 	if (row->stints)
@@ -160,6 +171,9 @@ static int by_score(const void *a, const void *b)
 
 	if (left->score != right->score)
 		return left->score < right->score ? 1 : -1;
+	/* a cgroup made anew has the path of the one before, whose row is still there */
+	if (left->ended != right->ended)
+		return left->ended > right->ended ? 1 : -1;
 	return (left->key > right->key) - (left->key < right->key);
 }
 

@@ -135,6 +135,7 @@ static void put_zone(const struct view *view, struct output *output, size_t numb
 	put_counters(view, output, NULL);
 	put_energy(view, output, measured, NULL);
 	put_frequency(view, output, NULL);
+	put_thread(view, output, 0);
 	output_string(output, "\n");
 }
 
