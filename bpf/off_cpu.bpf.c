@@ -5,12 +5,13 @@
  * stack of a thread that was drawn. When such a thread runs again, EVENT_WAIT tells for how long it
  * was away.
  *
- * The draw: a stack is taken with a probability of passed / interval, and always where that is 1 or
- * more. `passed` ns ago the thread left for the last time in the same system call, or was preempted
- * for the last time. So each thread has about one stack an interval and call. Where it rarely waits
- * in a call, each such wait has one. The probability depends on what was before alone. So a
- * duration divided by its probability sums up to the true time. An interval is at first the time between two samples of the clock, and grows while stacks
- * take more time than the budget allows.
+ * The draw: a stack is taken with a probability of passed / interval, and always where that is 1
+ * or more. `passed` ns ago the thread left for the last time in the same system call, or was
+ * preempted for the last time. So each thread has about one stack an interval and call. Where it
+ * rarely waits in a call, each such wait has one. The probability depends on what was before
+ * alone. So a duration divided by its probability sums up to the true time. An interval is at
+ * first the time between two samples of the clock, and grows while stacks take more time than the
+ * budget allows.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
