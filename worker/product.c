@@ -121,7 +121,8 @@ static uint64_t count_without(const struct product *product)
 		return without;
 	format_totals(resources->profile, &totals);
 	samples_counts(resources->samples, &counts);
-	return (uint64_t)((double)without / (double)totals.samples * (double)counts.samples);
+	return (uint64_t)((double)without / (double)totals.samples *
+			  (double)(counts.samples - product->samples));
 }
 
 /* ---- end ---- */
@@ -327,6 +328,7 @@ int product_name_some(struct product *product)
 int product_render_window(struct product *product, int fd)
 {
 	const uint64_t end = product->resources->clock();
+	struct samples_counts counts;
 	int r;
 
 	if (product->accounts)
@@ -340,6 +342,8 @@ int product_render_window(struct product *product, int fd)
 	if (r < 0)
 		return r;
 	product->without_names += count_without(product);
+	samples_counts(product->resources->samples, &counts);
+	product->samples = counts.samples;
 	product->window = end;
 	forget_functions(product);
 	debug_peer_allow(product->resources->debug_files, DEBUG_PEER_WINDOW_MS);

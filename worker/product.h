@@ -38,6 +38,7 @@ struct product {
 	uint64_t naming_time; /* ns */
 	uint64_t window;      /* of a stream: since when */
 	uint64_t without_names, unnamed;
+	uint64_t samples;	      /* of all windows that are rendered */
 	uint64_t kept_bytes;	      /* names.bytes when the profile was begun */
 	struct accounts *accounts;    /* borrowed: OPTIONS_STAT; NULL: a profile is wanted */
 	struct sources sources;	      /* OPTIONS_WHY */

@@ -47,9 +47,10 @@ struct pprof_input {
 	bool commented;			       /* by keyhole, which walked the stacks */
 	struct map *markers;		       /* objects of the model by name */
 	uint32_t column;		       /* the value of a sample that is counted */
-	uint32_t checked;		       /* the column that must be values * checked_by */
-	uint64_t checked_by;		       /* 0: no column is checked */
-	uint64_t scale;			       /* a count is a value * scale */
+	bool has_waits;	     /* column 0 says how many waits a sample stands for */
+	uint32_t checked;    /* the column that must be values * checked_by */
+	uint64_t checked_by; /* 0: no column is checked */
+	uint64_t scale;	     /* a count is a value * scale */
 	uint32_t stack[PROFILE_STACK_MAX];
 };
 

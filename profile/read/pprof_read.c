@@ -189,6 +189,8 @@ static int add_sample(struct pprof_input *in, struct pprof_sample *sample, uint6
 
 	if (count == 0)
 		return 0;
+	if (in->has_waits && sample->values[0] <= UINT64_MAX / PROFILE_WAITS_ONE)
+		to->waits = sample->values[0] * PROFILE_WAITS_ONE;
 	if (!to->process_name)
 		to->process_name = in->file_name;
 	if (!to->thread_name)

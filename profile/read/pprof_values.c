@@ -102,6 +102,8 @@ static int describe_column(struct pprof_input *in)
 		info->times.unit = "nanoseconds";
 	if (info->is_time && (!strcmp(info->type, "off_cpu") || !strcmp(info->type, "wall")))
 		info->times.tick = 1; /* the file does not say for how long a sample stands */
+	in->has_waits = info->times.tick && in->column > 0 &&
+			!strcmp(pprof_text(in, in->tables.types[0].type, &r), "waits");
 	return r;
 }
 
