@@ -84,14 +84,6 @@ static void fail(struct pusher *pusher, const char *reason)
 
 /* ---- a push ---- */
 
-static uint64_t now_since_1970(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Makes the body of the request. Returns 0 or a negative errno. */
 static int pack(struct pusher *pusher)
 {
@@ -100,7 +92,7 @@ static int pack(struct pusher *pusher)
 
 	buffer_reset(&plain, BYTES_MAX);
 	buffer_reset(&pusher->packed, BYTES_MAX);
-	otlp_write(figures_of(pusher), now_since_1970(), &plain);
+	otlp_write(figures_of(pusher), time_since_1970(), &plain);
 	r = plain.error;
 	if (r == 0)
 		r = request_pack(&pusher->receiver, plain.bytes, plain.size, &pusher->packed);

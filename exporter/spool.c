@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "exporter/spool_file.h"
 #include "ipc/channel.h"
@@ -41,11 +40,8 @@ static void tell(struct spool *spool, enum log_level level, const char *reason)
 /* Ids grow with the time of day, so that the oldest window is that of the smallest id. */
 static uint64_t next_id(struct spool *spool)
 {
-	struct timespec now;
-	uint64_t id;
+	uint64_t id = time_since_1970();
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	id = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 	if (id <= spool->last_id)
 		id = spool->last_id + 1;
 	spool->last_id = id;

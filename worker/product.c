@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
 
 #include "base/event_rows.h"
 #include "base/waited.h"
@@ -186,10 +185,7 @@ uint64_t product_without_names(const struct product *product)
 
 uint64_t product_realtime_offset(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - time_now();
+	return time_since_1970() - time_now();
 }
 
 uint64_t product_tick(const struct message_sampling *sampling)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -16,21 +15,13 @@
 
 #define COUNTER_WORDS (sizeof(struct counters) / sizeof(uint64_t))
 
-static uint64_t now_since_1970(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 void figures_init(struct figures *ret_figures)
 {
 	memset(ret_figures, 0, sizeof(*ret_figures));
 	shares_init(&ret_figures->shares);
 	ret_figures->own.one = 1;
 	ret_figures->cpu_time = -1;
-	ret_figures->agent_begun = ret_figures->exporter_begun = now_since_1970();
+	ret_figures->agent_begun = ret_figures->exporter_begun = time_since_1970();
 }
 
 void figures_release(struct figures *figures)
@@ -57,7 +48,7 @@ int figures_map(struct figures *figures, const struct message_counters *counters
 		return -errno;
 	figures->rows = rows;
 	figures->cpus = counters->cpus;
-	figures->agent_begun = now_since_1970() - (now - counters->begun);
+	figures->agent_begun = time_since_1970() - (now - counters->begun);
 	snprintf(figures->host, sizeof(figures->host), "%s", counters->host);
 	figures_update(figures);
 	figures->first = figures->sampled;

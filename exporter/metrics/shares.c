@@ -4,26 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/printable.h"
 #include "ipc/time.h"
 
 #define VALUES (sizeof(struct account_values) / sizeof(uint64_t))
 
-static uint64_t now_since_1970(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 void shares_init(struct shares *ret_shares)
 {
 	memset(ret_shares, 0, sizeof(*ret_shares));
 	ret_shares->begun = time_now();
-	ret_shares->realtime_offset = now_since_1970() - ret_shares->begun;
+	ret_shares->realtime_offset = time_since_1970() - ret_shares->begun;
 }
 
 void shares_release(struct shares *shares)
