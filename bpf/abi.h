@@ -854,7 +854,16 @@ struct runtime_config {
 				struct runtime_scopes scopes;	/* RUNTIME_SCOPES */
 			};
 			struct runtime_stack stack; /* RUNTIME_STACKED */
-			struct runtime_trace trace; /* the same */
+			union {
+				struct runtime_trace trace; /* the same */
+				/*
+				 * RUNTIME_AT_SCAN of other runtimes: the loop that runs functions,
+				 * at an address in the image. Each of its frames has a border.
+				 */
+				struct {
+					u64 loop, loop_bytes;
+				};
+			};
 		};
 		struct runtime_hotspot hotspot; /* RUNTIME_HEAPS */
 		struct runtime_v8 v8;		/* RUNTIME_FRAMES */

@@ -33,6 +33,7 @@ GLOBAL int runtime_mark(u64 cfa, u64 address)
 		walk->marked = address;
 	walk->last_marked = address;
 	walk->mark[at] = (cfa & MARK_ADDRESS) | frame << MARK_FRAME_SHIFT;
+	walk->place[at] = address;
 	walk->marks = at + 1;
 	if (walk->marks == RUNTIME_MARKS_MANY && !walk->is_list_first) {
 		walk->reserved = walk_list_time(walk);
@@ -201,6 +202,14 @@ INLINE u32 runtime_fingerprint(struct runtime_list *list)
 		if (config->part[i] < RUNTIME_CODE_NAMES)
 			hash = runtime_mix(hash, runtime_u64(list, config->part[i]));
 	return hash >> 32;
+}
+
+/* Forgets the code that the walk has met. */
+INLINE void runtime_forget(struct runtime_list *list)
+{
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_CODES; i++)
+		list->known[i].code = 1; /* no address */
 }
 
 /* ---- the end ---- */

@@ -305,6 +305,7 @@ GLOBAL int runtime_border(u64 node)
 	if (!walk->list.open)
 		return 0;
 	walk->list.open = 0;
+	walk->list.borders++;
 	return walk_store(walk, walk->list.words++, RUNTIME_WORD_BORDER | frame, 0);
 }
 
@@ -565,9 +566,7 @@ GLOBAL int runtime_begin(void)
 	__builtin_memset(list->memory, 0, sizeof(list->memory));
 	walk->deadline += walk->reserved;
 	walk->window_bytes = 0;
-	NOT_UNROLLED
-	for (u32 i = 0; i < RUNTIME_CODES; i++)
-		list->known[i].code = 1; /* no address */
+	runtime_forget(list);
 	list->has_heaps = 0;
 	if (runtime_take_config(walk))
 		return runtime_end(list, RUNTIME_NONE_MET);

@@ -15,6 +15,7 @@
 #define HANDLER_ADDRESS	     (~3ull) /* LuaJIT has two flags below */
 #define RUNTIME_SCAN_NEAR    256u    /* bytes of the stack that may have the state at their end */
 #define RUNTIME_ANCHOR_TRIES 4u	     /* marked frames that are looked at before the stack */
+#define RUNTIME_COUNT_MARKS  16u     /* at which a step looks */
 
 /*
  * Looks at a word that may be the address of a state that runs. Its handlers are above the words
@@ -36,7 +37,8 @@ GLOBAL int runtime_try_state(u64 address)
 	if (list->config.code_mask >> 32 && address & ~list->config.code_mask)
 		return 0;
 	address &= list->config.code_mask;
-	if (address == list->found || address == list->last ||
+	/* a u32 of 0 has taken the place of half an address: to read there costs a fault, 1 us */
+	if (address == list->found || address == list->last || !(u32)address ||
 	    address - list->stack < list->stack_end - list->stack ||
 	    runtime_read(config->bytes, address))
 		return 0;
@@ -93,6 +95,18 @@ INLINE int runtime_take_state(struct runtime_list *list)
 	return 0;
 }
 
+/* Looks for a state from list->begun on; 0: in registers first. */
+INLINE void runtime_look(struct runtime_list *list)
+{
+	list->state = list->found = 0;
+	list->nearest = list->stack_end;
+	list->at = list->begun;
+	list->tries = 0;
+	list->borders = list->open = list->loops = 0;
+	list->counted = list->state_mark;
+	list->state_words = list->words;
+}
+
 /*
  * Begins to look for a state in the stack from an address on; 0: in registers first. mark: the
  * first marked frame there. The anchor around code made at run time may have no mark.
@@ -101,14 +115,36 @@ INLINE void runtime_look_from(struct walk *walk, u64 address, u64 near, u64 mark
 {
 	struct runtime_list *list = &walk->list;
 
-	list->state = list->found = 0;
-	list->nearest = list->stack_end;
-	list->at = address;
+	list->begun = address;
 	list->near = near;
-	list->next_mark = mark;
-	list->tries = 0;
+	list->next_mark = list->state_mark = mark;
+	list->is_thorough = list->config.flags & RUNTIME_STACKED || !list->config.loop_bytes;
+	runtime_look(list);
 	if (list->config.flags & RUNTIME_STACKED && !walk->made)
 		list->tries = RUNTIME_ANCHOR_TRIES;
+}
+
+/*
+ * Counts frames of the loop among the marked frames before `mark`, some at a time. Returns whether
+ * there are more.
+ */
+INLINE int runtime_count_loops(struct walk *walk, u64 mark)
+{
+	struct runtime_list *list = &walk->list;
+	u64 loop = list->config.loop + list->bias;
+
+	mark = HIDE(walk, mark); /* 5.10 draws wrong conclusions from the comparisons */
+	NOT_UNROLLED
+	for (u32 i = 0; i < RUNTIME_COUNT_MARKS; i++) {
+		u64 at = BOUND((u64)list->counted, RECORD_FRAMES_MAX);
+
+		if (at >= mark)
+			return 0;
+		list->counted++;
+		if (walk->place[at] - loop < list->config.loop_bytes)
+			list->loops++;
+	}
+	return 1;
 }
 
 /*
@@ -143,8 +179,8 @@ GLOBAL int runtime_scan(void)
 		return 1;
 	struct runtime_list *list = &walk->list;
 	u64 at = list->at;
-	u32 ends =
-		at >= list->stack_end || (list->found && (at >= list->near || at >= list->nearest));
+	u32 ends = at >= list->stack_end ||
+		   (list->found && (!list->is_thorough || at >= list->near || at >= list->nearest));
 
 	list->reads++; /* of the stack, too: the search has to look at the clock */
 	if (list->tries)
@@ -164,6 +200,46 @@ GLOBAL int runtime_scan(void)
 }
 
 /*
+ * Makes sure that the first state of the search has the innermost frames: a border for each frame
+ * of the loop up to `mark`. If not, the search has found what resumed that state. Returns 0 for
+ * another step, or 1 when that is so.
+ */
+INLINE int runtime_is_innermost(struct walk *walk, u64 mark)
+{
+	struct runtime_list *list = &walk->list;
+
+	if (list->is_thorough)
+		return 1;
+	if (runtime_count_loops(walk, mark))
+		return 0;
+	if (list->loops == list->borders)
+		return 1;
+	list->is_thorough = 1;
+	list->words = list->state_words;
+	runtime_forget(list);
+	runtime_look(list);
+	return 0;
+}
+
+/* Stores a border behind the state's frames, and looks for the state that resumed this one. */
+INLINE int runtime_next_state(struct walk *walk, u64 mark)
+{
+	struct runtime_list *list = &walk->list;
+	u64 behind = list->nearest + list->config.state.handler_bytes;
+	u64 frame = RUNTIME_BORDER_NOWHERE;
+
+	if (mark < walk->marks)
+		frame = walk->mark[BOUND(mark, RECORD_FRAMES_MAX)] >> MARK_FRAME_SHIFT;
+	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
+		return runtime_end(list, RUNTIME_CUT_DEPTH);
+	list->last = list->state;
+	if (list->config.flags & RUNTIME_STACKED)
+		mark++; /* the anchor is that frame */
+	runtime_look_from(walk, behind & ~7ull, behind + RUNTIME_SCAN_NEAR, mark);
+	return 0;
+}
+
+/*
  * Leaves the state whose frames are taken: climbs to its outermost handler, and stores a border.
  * Returns 0 to go on, or 1 at the end.
  */
@@ -174,33 +250,27 @@ GLOBAL int runtime_leave_state(void)
 	if (!walk)
 		return 1;
 	struct runtime_list *list = &walk->list;
-	u64 above = list->config.stack.anchor_return;
+	u64 above = list->config.stack.anchor_return, mark = walk->marks;
 
+	if (!list->is_main) {
+		if (runtime_read_word(list->nearest - above + list->config.anchor_previous))
+			return runtime_end(list, RUNTIME_CUT_READ);
+		list->word &= HANDLER_ADDRESS;
+		if (list->word) {
+			list->word += above;
+			/* so it comes to an end */
+			if (list->word <= list->nearest || list->word >= list->stack_end)
+				return runtime_end(list, RUNTIME_CUT_READ);
+			list->nearest = list->word;
+			return 0;
+		}
+		mark = runtime_mark_of(list->nearest);
+	}
+	if (!runtime_is_innermost(walk, mark))
+		return 0;
 	if (list->is_main)
 		return runtime_end(list, RUNTIME_WHOLE);
-	if (runtime_read_word(list->nearest - above + list->config.anchor_previous))
-		return runtime_end(list, RUNTIME_CUT_READ);
-	list->word &= HANDLER_ADDRESS;
-	if (list->word) {
-		list->word += above;
-		/* so it comes to an end */
-		if (list->word <= list->nearest || list->word >= list->stack_end)
-			return runtime_end(list, RUNTIME_CUT_READ);
-		list->nearest = list->word;
-		return 0;
-	}
-	u64 mark = runtime_mark_of(list->nearest), frame = RUNTIME_BORDER_NOWHERE;
-
-	if (mark < walk->marks)
-		frame = walk->mark[BOUND(mark, RECORD_FRAMES_MAX)] >> MARK_FRAME_SHIFT;
-	u64 behind = list->nearest + list->config.state.handler_bytes;
-
-	list->open = 0;
-	list->last = list->state;
-	runtime_look_from(walk, behind & ~7ull, behind + RUNTIME_SCAN_NEAR, mark + 1);
-	if (walk_store(walk, list->words++, RUNTIME_WORD_BORDER | frame, 0))
-		return runtime_end(list, RUNTIME_CUT_DEPTH);
-	return 0;
+	return runtime_next_state(walk, mark);
 }
 
 /* Begins the search for states: in registers, and near the innermost marked frame. */

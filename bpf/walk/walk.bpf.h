@@ -148,6 +148,13 @@ struct runtime_list {
 	u64 near;	 /* up to here a better state may follow */
 	u32 next_mark;	 /* the search looks at this marked frame next, */
 	u32 tries;	 /* and at so many before it looks at the stack */
+	u64 begun;	 /* `at` where the search for `state` began */
+	u32 is_thorough; /* flag: the search goes on behind the first state, up to `near` */
+	u32 state_words; /* stored before those of `state` */
+	u32 state_mark;	 /* the first mark that may be of `state` */
+	u32 borders;	 /* stored of `state` */
+	u32 loops;	 /* frames of the loop that runs functions, */
+	u32 counted;	 /* among the marked frames up to here */
 	u64 found;	 /* the best state so far; 0: none */
 	/* the innermost handler of `found`; of `state`, as far as its list was climbed */
 	u64 nearest;
@@ -560,7 +567,8 @@ struct walk {
 	u64 mark[RECORD_FRAMES_MAX];
 	struct hotspot_blob blob[HOTSPOT_BLOBS];   /* that walks have met */
 	struct v8_function function[V8_FUNCTIONS]; /* the same */
-	u64 place[RECORD_FRAMES_MAX]; /* of functions of HotSpot and V8, whose frames `mark` has */
+	/* of functions of HotSpot and V8, whose frames `mark` has; otherwise addresses of frames */
+	u64 place[RECORD_FRAMES_MAX];
 };
 
 #define WALK_GOES_ON 255u

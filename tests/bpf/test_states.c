@@ -198,11 +198,9 @@ static void put_resumed(void)
 	WORD(HANDLER(1) + 40) = STATE(0);
 }
 
-static void test_states__that_resumed_others(void **state)
+/* Returns how many reads the list took: the main state resumed state 1. */
+static u32 expect_resumed(void)
 {
-	(void)state;
-	put_resumed();
-	/* a pointer to an outer state counts behind the inner one's handlers alone */
 	assert_int_equal(walk_list(), 12);
 	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
 	assert_int_equal(host.word[0], FRAME(CODE(4)));
@@ -211,10 +209,39 @@ static void test_states__that_resumed_others(void **state)
 	assert_int_equal(host.word[4], FRAME(CODE(1)));
 	assert_int_equal(host.word[8], NOWHERE);
 	assert_int_equal(host.word[11], NOWHERE);
+	return host.walk.list.reads;
+}
+
+static void test_states__that_resumed_others(void **state)
+{
+	(void)state;
+	put_resumed();
+	/* a pointer to an outer state counts behind the inner one's handlers alone */
+	expect_resumed();
 	/* the program resumed it itself */
 	WORD(HANDLER(1) + 40) = 0;
 	assert_int_equal(walk_list(), 4);
 	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+}
+
+/* Each native frame of the interpreter is one of its loop, and has a border. */
+static void test_states__with_a_loop(void **state)
+{
+	u32 all, first;
+
+	(void)state;
+	put_resumed();
+	for (u32 i = 0; i < 8; i++)
+		WORD(SP + 64 + 8 * i) = STATE(2) + 8 * i;
+	host.leaf[5] = STATE(1);
+	all = expect_resumed();
+	config.loop = FUNCTION(0) - SCENE_BIAS;
+	config.loop_bytes = NATIVE * 256;
+	first = expect_resumed();
+	assert_true(first + 8 <= all);
+	/* the state found first has resumed the one that runs, so the search begins anew */
+	host.leaf[5] = STATE(0);
+	assert_true(expect_resumed() > all);
 }
 
 static void test_states__with_handlers_that_lead_nowhere(void **state)
@@ -339,6 +366,7 @@ int main(void)
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_states__that_resumed_others, setup,
 						scene_teardown),
+		cmocka_unit_test_setup_teardown(test_states__with_a_loop, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_states__with_handlers_that_lead_nowhere, setup,
 						scene_teardown),
 		cmocka_unit_test_setup_teardown(test_states__unprotected, setup, scene_teardown),

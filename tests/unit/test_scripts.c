@@ -269,7 +269,7 @@ static void of_loop(struct rig *rig, unsigned int functions, unsigned int reason
 	rig_restart(rig, 1);
 	start(rig);
 	find_object(rig, "/usr/bin/python3.11")->setup->loop[0] =
-		(struct runtime_range){0x100, 0x140};
+		(struct runtime_range){.start = 0x100, .end = 0x140};
 	tell(rig, 5, 100, &work);
 	tell(rig, 5, 100, &module);
 	record = rig_sample_scripts(rig, 5, 100, frames, 4, (uint16_t)(2 * functions));
@@ -332,8 +332,8 @@ static void test_scripts__of_loop_again(void **state)
 
 	start(rig);
 	setup = find_object(rig, "/usr/bin/python3.11")->setup;
-	setup->loop[0] = (struct runtime_range){0x100, 0x140};
-	setup->again = (struct runtime_range){0x1000, 0x1200};
+	setup->loop[0] = (struct runtime_range){.start = 0x100, .end = 0x140};
+	setup->again = (struct runtime_range){.start = 0x1000, .end = 0x1200};
 	setup->has_groups = true;
 	setup->config.flags = RUNTIME_SCOPES;
 	rig_sample_scripts(rig, 5, 100, frames, 5, 6);
@@ -352,7 +352,7 @@ static void test_scripts__of_loop_in_a_server(void **state)
 	start(rig);
 	set_python(rig, "/usr/lib/_speed.so");
 	find_object(rig, "/usr/lib/_speed.so")->setup->loop[0] =
-		(struct runtime_range){0x100, 0x140};
+		(struct runtime_range){.start = 0x100, .end = 0x140};
 	tell(rig, 5, 100, &work);
 	rig_sample_scripts(rig, 5, 100, frames, 3, 4);
 	check(rig, "Work.run;_speed.so+0x10ff;Work.run");

@@ -133,7 +133,7 @@ static bool jumps_into(const struct code *code, const struct code *function)
 
 static struct runtime_range range_of(const struct code *code)
 {
-	return (struct runtime_range){code->place, code->place + code->size};
+	return (struct runtime_range){code->place, code->place + code->size, code->address};
 }
 
 /* Adds the range of an FDE if it is a part of the function. */

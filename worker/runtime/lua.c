@@ -162,9 +162,12 @@ static int configure(struct image *image, struct runtime_setup *ret_setup)
 	if (LUA_MINOR(layout->version) == MINOR_WITH_ARRAY)
 		caller = "lua_call";
 	r = loop_called_by(image, &exported, caller, setup.loop);
-	if (r == 0)
-		*ret_setup = setup;
-	return r;
+	if (r < 0)
+		return r;
+	setup.config.loop = setup.loop[0].address;
+	setup.config.loop_bytes = setup.loop[0].end - setup.loop[0].start;
+	*ret_setup = setup;
+	return 0;
 }
 
 const struct runtime_handler lua_handler = {

@@ -29,6 +29,7 @@ struct memory;
 /* A range of code, in bytes of the file. */
 struct runtime_range {
 	uint64_t start, end;
+	uint64_t address; /* in the image, of its start; 0: nobody needs it */
 };
 #define RUNTIME_LOOP_RANGES 4u
 
