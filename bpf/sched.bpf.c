@@ -82,6 +82,25 @@ struct {
 } account_tasks SEC(".maps");
 
 /*
+ * Threads that came to a CPU lately, at the lowest bits of their ids. A look-up in account_tasks
+ * takes longer than all else that is done for a switch.
+ */
+#define ACCOUNT_NEAR 16u /* a power of two */
+struct account_near {
+	struct {
+		u64 task, cgroups, creds; /* as in struct account_task */
+		u64 number;		  /* of the stint */
+		u32 place, verdicts;
+	} thread[ACCOUNT_NEAR];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* a CPU; the loader sets it */
+	__type(key, u32);
+	__type(value, struct account_near);
+} account_near SEC(".maps");
+
+/*
  * Places that no stint has. The loader fills it. The place that has been free longest is taken
  * first, so that the worker has time to read the end of a stint.
  */
@@ -334,6 +353,36 @@ INLINE u32 known_place(struct task_struct *next)
 	return entry->kind ? place_of_kind(entry->kind) : entry->place;
 }
 
+/* Returns the same, without the look if the thread came to this CPU lately. */
+INLINE u32 near_place(struct task_struct *next)
+{
+	u32 cpu = bpf_get_smp_processor_id(), at, place;
+	struct account_near *near = bpf_map_lookup_elem(&account_near, &cpu);
+	struct account *account;
+
+	if (!near)
+		return known_place(next);
+	at = next->pid & (ACCOUNT_NEAR - 1);
+	if (near->thread[at].task == (u64)next && near->thread[at].cgroups == (u64)next->cgroups &&
+	    near->thread[at].creds == (u64)next->real_cred &&
+	    near->thread[at].verdicts == verdicts) {
+		account = account_at(near->thread[at].place);
+		if (account && account->number == near->thread[at].number && !account->ended)
+			return near->thread[at].place;
+	}
+	place = known_place(next);
+	account = place == ACCOUNT_NO_PLACE ? NULL : account_at(place);
+	if (!account || !account->thread)
+		return place;
+	near->thread[at].task = (u64)next;
+	near->thread[at].cgroups = (u64)next->cgroups;
+	near->thread[at].creds = (u64)next->real_cred;
+	near->thread[at].number = account->number;
+	near->thread[at].place = place;
+	near->thread[at].verdicts = verdicts;
+	return place;
+}
+
 /*
  * Takes a thread whose coming no hook has seen. A kernel may leave a program out, as when one
  * interrupts itself. The kernel knows how long the thread ran since it last left a CPU. The rest of
@@ -445,7 +494,7 @@ INLINE void leave_cpu(struct account_cpu *cpu, struct task_struct *prev)
 
 INLINE void enter_cpu(struct account_cpu *cpu, struct task_struct *next)
 {
-	cpu->place = known_place(next);
+	cpu->place = near_place(next);
 	cpu->thread = next->pid;
 	cpu->pid = next->tgid;
 	cpu->kernel = next->pid && next->flags & PF_KTHREAD;

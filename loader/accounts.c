@@ -115,6 +115,8 @@ static int prepare(struct sched_bpf *own, const struct walk_loop_bpf *sampler, b
 	set_constants(own, sampler);
 	own->rodata->counted = counts && can_read_counters();
 	r = bpf_map__set_max_entries(own->maps.account_cpus, own->rodata->cpu_count);
+	if (r == 0)
+		r = bpf_map__set_max_entries(own->maps.account_near, own->rodata->cpu_count);
 	if (r)
 		return r;
 	r = bpf_map__set_max_entries(own->maps.account_counters,
