@@ -1265,11 +1265,12 @@ struct event_wait {
 	u64 left;  /* CLOCK_MONOTONIC, ns: from when the wait counts, without the sampler's time */
 	u64 woken; /* CLOCK_MONOTONIC, ns; 0: WAKER_UNKNOWN */
 	u32 tid;
-	u32 waker;		       /* enum waker */
-	u32 waker_pid, waker_tid;      /* WAKER_THREAD; else 0 */
+	u32 waker;		  /* enum waker */
+	u32 waker_pid, waker_tid; /* WAKER_THREAD; else 0 */
+	u64 lost_at; /* CLOCK_MONOTONIC, ns: the last time that such an event was lost; 0: none */
 	u8 waker_name[ABI_COMM_BYTES]; /* the same: of the thread, NUL padded */
 };
-_Static_assert(sizeof(struct event_wait) == 128, "struct event_wait");
+_Static_assert(sizeof(struct event_wait) == 136, "struct event_wait");
 
 /*
  * The names that make up the path of a cgroup, told at the first sample of a process there, to each

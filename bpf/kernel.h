@@ -123,6 +123,10 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* in version 2 */
 };
 
+struct pt_regs {
+	unsigned long orig_ax; /* the number of the system call */
+};
+
 struct task_struct {
 	void *stack; /* lowest address of the kernel's stack */
 	unsigned int flags;

@@ -51,13 +51,6 @@ INLINE u64 next_generation(enum giver giver)
 	       ((1ull << (64 - PROCESS_PID_BITS)) - 1);
 }
 
-INLINE struct counters *counters_now(void)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&counters, &cpu);
-}
-
 INLINE void lose_event(void)
 {
 	struct counters *count = counters_now();

@@ -60,15 +60,6 @@ struct {
 
 /* ---- mapped by keyhole-output ---- */
 
-/* Frozen by the loader: only BPF can write. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct counters);
-} counters SEC(".maps");
-
 /* ---- private: no process has them mapped ---- */
 
 /*

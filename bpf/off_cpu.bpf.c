@@ -30,6 +30,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Flag: threads are drawn. The loader alone writes it. */
 volatile u32 drawing;
+/* CLOCK_MONOTONIC, ns: when an EVENT_WAIT found no room, last. BPF alone writes it. */
+volatile u64 lost_at;
 
 const volatile struct off_limits off_limits = {.interval = 1, .window = 1, .budget = 1};
 
@@ -59,15 +61,6 @@ struct {
 	__type(value, u64);
 } off_left SEC(".maps");
 
-/* As the sampler has it: the loader gives the map. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct counters);
-} counters SEC(".maps");
-
 INLINE struct off_thread *thread_of(u32 id)
 {
 	u32 place = id & (OFF_THREADS - 1);
@@ -75,16 +68,7 @@ INLINE struct off_thread *thread_of(u32 id)
 	return bpf_map_lookup_elem(&off_threads, &place);
 }
 
-INLINE struct counters *counters_now(void)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&counters, &cpu);
-}
-
 /* ---- a thread runs again ---- */
-
-#define WAKE_EVERY_NS 20000000ull /* of a CPU */
 
 /* A quarter of the ring is less than the worker may leave unread until it looks by itself. */
 INLINE u64 wake_flags(struct off_cpu *cpu, u64 now)
@@ -96,10 +80,11 @@ INLINE u64 wake_flags(struct off_cpu *cpu, u64 now)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-INLINE void lose_wait(void)
+INLINE void lose_wait(u64 now)
 {
 	struct counters *count = counters_now();
 
+	lost_at = now;
 	if (count)
 		__sync_fetch_and_add(&count->off_events_lost, 1);
 }
@@ -126,7 +111,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	if (!events_half_full())
 		event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	if (!event) {
-		lose_wait();
+		lose_wait(now);
 		return;
 	}
 	__builtin_memset(event, 0, sizeof(*event));
@@ -134,6 +119,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	event->event.kind = EVENT_WAIT;
 	event->event.pid = task->tgid;
 	event->tid = task->pid;
+	event->lost_at = lost_at;
 	event->began = wait->began;
 	event->left = counts_from(wait);
 	event->woken = wait->woken;
@@ -185,6 +171,24 @@ INLINE s64 call_of(struct task_struct *task)
 	return call;
 }
 
+/* Returns the same for the task that leaves the CPU, which is the current one. */
+INLINE s64 call_left(struct task_struct *prev)
+{
+	if (newer_helpers & NEWER_TASK_PT_REGS)
+		return ((struct pt_regs *)bpf_task_pt_regs(prev))->orig_ax;
+	return call_of((void *)bpf_get_current_task());
+}
+
+/* Returns whether the current task is a 32-bit program, whose calls have other numbers. */
+INLINE int is_compat(void)
+{
+	void *registers = entry_registers((void *)bpf_get_current_task());
+	u64 cs = 0;
+
+	bpf_probe_read_kernel(&cs, sizeof(cs), (char *)registers + PT_CS * 8);
+	return cs == CS_USER32;
+}
+
 INLINE enum off_state state_of(struct task_struct *task, int preempted)
 {
 	u32 state;
@@ -213,7 +217,7 @@ INLINE void skip(struct off_cpu *cpu)
 	cpu->taken = 0;
 }
 
-/* Has the sampler take the stack of the thread that leaves. */
+/* Has the sampler take the stack of the thread that leaves. word: with its system call. */
 static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_struct *task, u64 word,
 					   u64 now, u32 idle)
 {
@@ -230,6 +234,8 @@ static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_stru
 		count->off_no_room++;
 		return;
 	}
+	if (is_compat())
+		word |= (u64)OFF_NO_CALL << 32;
 	cpu->word = word;
 	cpu->taken = now;
 }
@@ -241,8 +247,6 @@ INLINE int is_unwanted(u32 pid)
 		return !is_target(pid);
 	return !wanted_now();
 }
-
-#define PREEMPTED_CALL 0xffffu /* in place of a system call */
 
 INLINE u64 *left_of(u32 id, u32 call)
 {
@@ -271,7 +275,7 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 {
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
-	u32 id = prev->pid, call = PREEMPTED_CALL;
+	u32 id = prev->pid, call = OFF_NO_CALL;
 	u64 *left, passed;
 	enum off_state state;
 
@@ -279,7 +283,7 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 		return;
 	state = state_of(prev, preempted);
 	if (state != OFF_PREEMPTED)
-		call = call_of((void *)bpf_get_current_task());
+		call = call_left(prev);
 	left = left_of(id, call);
 	if (!left)
 		return;
@@ -288,8 +292,7 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 		draw_adapt(cpu, &limits, now);
 	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
 		return;
-	take(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), OFF_NO_CALL, state), now,
-	     idle);
+	take(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), call, state), now, idle);
 }
 
 SEC("tp_btf/sched_switch")

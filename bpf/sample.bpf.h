@@ -501,8 +501,6 @@ INLINE u32 user_part(void *ctx, struct scratch *scratch, u64 began)
 
 /* ---- the record ---- */
 
-#define WAKE_EVERY_NS 20000000ull /* of a CPU */
-
 /* Makes room for the largest record. Returns 0 when the worker has not drained the ring. */
 INLINE int reserve(struct scratch *scratch, u32 cpu)
 {
@@ -656,7 +654,9 @@ GLOBAL u64 time_of_sample(u64 switches)
 	if (!cpu)
 		return 0;
 	left = cpu->taken;
-	cpu->taken = 0;
+	/* no store in most cases: another CPU's state may lie in the same cache line */
+	if (left)
+		cpu->taken = 0;
 	return left;
 }
 
@@ -695,13 +695,6 @@ INLINE void off_begin(struct sample *sample)
 	sample->record.flags = RECORD_FLAG_OFF_CPU;
 }
 
-/* The word has OFF_NO_CALL so far. */
-INLINE void off_set_call(struct sample *sample)
-{
-	sample->off &= ~((u64)OFF_NO_CALL << 32);
-	sample->off |= (sample->regs[PT_ORIG_RAX] & OFF_NO_CALL) << 32;
-}
-
 /* ---- taking samples ---- */
 
 /* Takes a sample of a task that passed the filter, up to the walk. */
@@ -733,9 +726,6 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 		return;
 	if (generation)
 		record->reason = take_user(sample, task, generation);
-	if (record->reason == REASON_COUNT && sample->regs[PT_ORIG_RAX] < OFF_NO_CALL &&
-	    sample->off)
-		off_set_call(sample);
 }
 
 /* Begins a sample on this CPU. Returns 0 without room in the ring, which is counted. */

@@ -26,6 +26,15 @@ struct {
 	__uint(max_entries, EVENT_RING_BYTES);
 } events SEC(".maps");
 
+/* Frozen by the loader: only BPF can write. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
 /* The identity of each process. The broker reads; only BPF writes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -17,7 +17,7 @@
  */
 struct off_cpu {
 	u64 taken;    /* CLOCK_MONOTONIC, ns: when the thread left that was drawn; 0: none was */
-	u64 word;     /* its OFF_WORD, without the system call */
+	u64 word;     /* its OFF_WORD */
 	u64 interval; /* ns: of a thread that leaves less often, every stack is taken; 0: not set */
 	u64 window;   /* CLOCK_MONOTONIC, ns: since when `spent` counts */
 	u64 spent;    /* ns that stacks took */

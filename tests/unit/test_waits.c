@@ -226,6 +226,29 @@ static void test_waits__malformed_event_is_lost(void **state)
 	assert_int_equal(taken_ns, MS);
 }
 
+/* BPF says that it has lost events until 50 ms: that of the first thread may be among them. */
+static void test_waits__event_may_be_lost(void **state)
+{
+	struct event_wait event = {.began = LEFT + 40 * MS,
+				   .left = LEFT + 40 * MS,
+				   .tid = TID + 1,
+				   .lost_at = LEFT + 50 * MS};
+
+	(void)state;
+	leave(LEFT, OFF_CERTAIN);
+	event.event.time = LEFT + 60 * MS;
+	event.event.kind = EVENT_WAIT;
+	waits_end(waits, &event);
+	waits_close_window(waits, LEFT + 100 * MS);
+	assert_int_equal(takes, 0);
+	/* it was not */
+	run_again(LEFT, LEFT + 120 * MS);
+	assert_int_equal(taken_ns, 120 * MS);
+	leave(LEFT + 130 * MS, OFF_CERTAIN);
+	waits_close_window(waits, LEFT + 140 * MS);
+	assert_int_equal(taken_ns, 130 * MS);
+}
+
 static void test_waits__state_says_why(void **state)
 {
 	static const struct {
@@ -255,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_waits__either_half_comes_first, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_waits__event_may_be_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__improbable_stack_is_worth_more, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__time_of_the_sampler_is_left_out, setup,

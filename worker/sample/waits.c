@@ -26,6 +26,7 @@ struct waits {
 	struct map *ended;  /* struct event_wait by key_of() */
 	uint32_t profile;   /* counts profiles */
 	uint64_t looked;    /* for old events, last */
+	uint64_t lost_at;   /* CLOCK_MONOTONIC, ns: when BPF lost an event, last */
 };
 
 struct waits *waits_new(const struct waits_parts *parts)
@@ -322,6 +323,8 @@ void waits_end(struct waits *waits, const struct event_wait *event)
 		return;
 	}
 	end.waker_name[sizeof(end.waker_name) - 1] = '\0';
+	if (end.lost_at > waits->lost_at)
+		waits->lost_at = end.lost_at;
 	begun = map_get(waits->begun, key_of(end.began, end.tid));
 	if (!begun || begun->stack.head.time != end.began || begun->stack.head.tid != end.tid) {
 		keep_event(waits, &end);
@@ -353,7 +356,10 @@ void waits_turn(struct waits *waits, uint64_t now)
 
 /* ---- windows and the end ---- */
 
-/* Counts open waits. A process that has exited lost the event of its thread. */
+/*
+ * Counts open waits. A process that has exited lost the event of its thread. Where the event may be
+ * lost, the wait counts once it comes.
+ */
 static void count_open(struct waits *waits, uint64_t now, bool is_end)
 {
 	size_t cursor = 0;
@@ -363,11 +369,15 @@ static void count_open(struct waits *waits, uint64_t now, bool is_end)
 	while (map_next(waits->begun, &cursor, &key, &value)) {
 		struct begun *begun = value;
 
-		if (!waits->parts.is_alive(waits->parts.context, &begun->stack.head)) {
+		const bool will_end = begun->stack.head.time > waits->lost_at;
+
+		if (!waits->parts.is_alive(waits->parts.context, &begun->stack.head) ||
+		    (is_end && !will_end)) {
 			lose(waits, begun);
 			continue;
 		}
-		count(waits, begun, NULL, now);
+		if (will_end)
+			count(waits, begun, NULL, now);
 		if (!is_end)
 			continue;
 		waits->counts.open += !begun->stack.left_out;
