@@ -309,6 +309,9 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 	if (cpu->taken)
 		skip(cpu);
 	arrive(cpu, next, now);
+	/* the sampler takes no stack now, but waits end all the same */
+	if (resting)
+		return 0;
 	leave(cpu, prev, preempted, now, !next->pid);
 	return 0;
 }

@@ -66,6 +66,12 @@ void off_cpu_begin(const struct off_cpu *off_cpu)
 		off_cpu->skeleton->bss->drawing = 1;
 }
 
+void off_cpu_rest(const struct off_cpu *off_cpu, bool resting)
+{
+	if (off_cpu->skeleton)
+		off_cpu->skeleton->bss->resting = resting;
+}
+
 void off_cpu_end(const struct off_cpu *off_cpu)
 {
 	if (off_cpu->skeleton)

@@ -3,6 +3,7 @@
 #ifndef KEYHOLE_LOADER_OFF_CPU_H
 #define KEYHOLE_LOADER_OFF_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct off_cpu_bpf;
@@ -19,7 +20,9 @@ struct off_cpu {
  */
 int off_cpu_load(struct off_cpu *off_cpu, const struct walk_loop_bpf *sampler, uint32_t frequency);
 void off_cpu_begin(const struct off_cpu *off_cpu); /* begins the draw */
-void off_cpu_end(const struct off_cpu *off_cpu);   /* ends it */
+/* Says whether the sampler takes no stacks for some time: none is drawn then. */
+void off_cpu_rest(const struct off_cpu *off_cpu, bool resting);
+void off_cpu_end(const struct off_cpu *off_cpu); /* ends it */
 void off_cpu_begin_epoch(const struct off_cpu *off_cpu, uint32_t epoch);
 
 #endif

@@ -479,6 +479,7 @@ void programs_begin_epoch(struct programs *programs, uint32_t epoch)
 void programs_rest(struct programs *programs, bool resting)
 {
 	programs->skeleton->bss->resting = resting;
+	off_cpu_rest(&programs->off_cpu, resting);
 }
 
 uint32_t programs_drain(struct programs *programs)

@@ -454,6 +454,7 @@ static enum monitor_result replace_dead(struct recording *rec, int child)
 		return MONITOR_FAILED;
 	if (sampling)
 		r = events_enable(&rec->events);
+	off_cpu_rest(&rec->programs.off_cpu, rec->chance.resting);
 	if (r == 0)
 		return MONITOR_RUNNING;
 	failed("record", "start of sampling", r);
@@ -530,6 +531,7 @@ static enum monitor_result carry_out(struct recording *rec, struct monitor_verdi
 /* Sampling stops before anything that may have to wait. */
 static enum monitor_result on_end(struct recording *rec)
 {
+	off_cpu_rest(&rec->programs.off_cpu, true);
 	events_disable(&rec->events);
 	return carry_out(rec, monitor_explain(&rec->monitor));
 }

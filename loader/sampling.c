@@ -153,12 +153,12 @@ enum exit_status sampling_run(struct recording *rec)
 	rec->started = time_now();
 	take_chance(rec);
 	accounts_begin(&rec->programs.accounts);
-	off_cpu_begin(&rec->programs.off_cpu);
 	r = events_enable(&rec->ticks);
 	if (r == 0)
 		r = events_enable(&rec->events);
 	if (r)
 		return failed("record", "start of sampling", r);
+	off_cpu_begin(&rec->programs.off_cpu);
 	announce(rec);
 	export_warn(&rec->options->export);
 	if (rec->command.pid)

@@ -85,12 +85,12 @@ static uint64_t start_of(const struct place *place, const struct share *share)
 	return start;
 }
 
-static bool has_any(const struct share *share, size_t row)
+static bool has_any(const struct place *place, const struct share *share, size_t row)
 {
 	const uint32_t number = share_series[row].metric;
 
 	for (; row < share_series_count && share_series[row].metric == number; row++)
-		if (share_has(&share_series[row], share))
+		if (share_has(&place->figures->shares, &share_series[row], share))
 			return true;
 	return false;
 }
@@ -110,7 +110,7 @@ static void put_metric(const struct place *place, const struct share *share, siz
 		const struct point point = {start_of(place, share), share_number(series, share),
 					    series->otlp_key, series->value};
 
-		if (share_has(series, share))
+		if (share_has(&place->figures->shares, series, share))
 			put_point(place, metric->unit, &point);
 	}
 	close_sum(place->buffer, &opened);
@@ -155,7 +155,7 @@ static void put_share(const struct place *place, const struct share *share)
 	for (size_t row = 0; row < share_series_count; row++) {
 		if (row > 0 && share_series[row].metric == share_series[row - 1].metric)
 			continue;
-		if (has_any(share, row))
+		if (has_any(place, share, row))
 			put_metric(place, share, row);
 	}
 	buffer_close(buffer, scopes);

@@ -73,7 +73,7 @@ static void put_metric(const struct block *block, size_t row)
 		size_t cursor = 0;
 
 		while ((share = share_next(block->shares, block->kind, &cursor))) {
-			if (!share_has(series, share))
+			if (!share_has(block->shares, series, share))
 				continue;
 			if (!has_head)
 				lines_put_head(&lines, block->form, block->buffer);

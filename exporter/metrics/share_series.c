@@ -58,9 +58,20 @@ uint64_t share_number(const struct share_series *series, const struct share *sha
 	return number;
 }
 
-bool share_has(const struct share_series *series, const struct share *share)
+/* Returns whether all CPUs have the counter of a value. Other values are of none. */
+static bool is_counted(const struct shares *shares, const struct share_series *series)
 {
-	return !share_metrics[series->metric].seen || share_number(series, share) > 0;
+	const size_t counter =
+		(series->offset - offsetof(struct share, total.counter)) / sizeof(uint64_t);
+
+	return series->metric == ROW_events && shares->sums.counters >> counter & 1;
+}
+
+bool share_has(const struct shares *shares, const struct share_series *series,
+	       const struct share *share)
+{
+	return !share_metrics[series->metric].seen || share_number(series, share) > 0 ||
+	       is_counted(shares, series);
 }
 
 const struct share *share_next(const struct shares *shares, enum account_row kind, size_t *cursor)

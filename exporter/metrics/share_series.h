@@ -34,8 +34,9 @@ extern const size_t share_series_count;
 const char *share_kind(enum account_row kind);
 /* Returns the number, in ns where the unit is seconds. */
 uint64_t share_number(const struct share_series *series, const struct share *share);
-/* Returns whether the value is told of the share. */
-bool share_has(const struct share_series *series, const struct share *share);
+/* Returns whether the value is told of the share, which is one of `shares`. */
+bool share_has(const struct shares *shares, const struct share_series *series,
+	       const struct share *share);
 /* Returns the next share to tell of the kind, or NULL. *cursor starts at 0. */
 const struct share *share_next(const struct shares *shares, enum account_row kind, size_t *cursor);
 

@@ -197,6 +197,45 @@ static void note_epoch(struct shares *shares, uint64_t epoch)
 		shares->is_late = true;
 }
 
+/* Counts the rows of the last whole set. */
+static size_t shown(const struct shares *shares, enum account_row kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SHARES_KEPT_MAX; i++)
+		count += shares->rows[kind][i].set == shares->set;
+	return count;
+}
+
+/* Gives up the rows of a set that has no end. They stay in the last whole one, if it has room. */
+static void give_up(struct shares *shares, enum account_row kind)
+{
+	size_t count = shown(shares, kind);
+
+	for (size_t i = 0; i < SHARES_KEPT_MAX; i++) {
+		struct share *share = &shares->rows[kind][i];
+
+		if (share->set <= shares->set)
+			continue;
+		share->set = shares->set;
+		if (shares->set > 0 && count++ >= SHARES_SHOWN_MAX)
+			share->set--;
+	}
+}
+
+/* Another worker begins its set anew. */
+static void begin_epoch(struct shares *shares, uint64_t epoch)
+{
+	if (epoch == shares->epoch)
+		return;
+	shares->epoch = epoch;
+	for (enum account_row kind = 0; kind < ACCOUNT_ROWS; kind++) {
+		shares->taken[kind] = 0;
+		if (shares->rows[kind])
+			give_up(shares, kind);
+	}
+}
+
 static void take(struct shares *shares, struct share *share, const struct share *fresh,
 		 const struct account_values *values)
 {
@@ -213,13 +252,14 @@ int shares_take(struct shares *shares, const struct message_account *message)
 	const struct share fresh = fresh_of(message);
 	struct share *share = NULL;
 
+	note_epoch(shares, message->epoch);
+	begin_epoch(shares, message->epoch);
 	if (message->kind >= ACCOUNT_ROWS || shares->taken[kind] >= SHARES_SHOWN_MAX) {
 		add(&shares->refused, 1);
 		return 0;
 	}
 	if (make_room(shares, kind))
 		return -ENOMEM;
-	note_epoch(shares, message->epoch);
 	share = find_or_begin(shares, &fresh, kind, &message->values);
 	if (!share || share->set == shares->set + 1) { /* no room, or it came in this set already */
 		add(&shares->refused, 1);

@@ -37,6 +37,7 @@ struct shares {
 	struct share *rows[ACCOUNT_ROWS]; /* SHARES_KEPT_MAX each; NULL: none yet */
 	size_t taken[ACCOUNT_ROWS];	  /* in the set that is coming */
 	uint64_t set;			  /* that is whole; 0: none */
+	uint64_t epoch;			  /* of the worker that sends the set */
 	uint64_t refused;		  /* rows beyond the bounds */
 	uint64_t begun;			  /* CLOCK_MONOTONIC, ns: of this process */
 	uint64_t realtime_offset;	  /* from CLOCK_MONOTONIC to ns since 1970 */

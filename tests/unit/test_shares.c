@@ -200,6 +200,23 @@ static void test_shares__the_rest_goes_on_with_another_worker(void **state)
 }
 
 /* An earlier exporter has told more of old processes than any worker knows now. */
+/* The worker was replaced in the middle of a set. */
+static void test_shares__a_set_without_an_end(void **state)
+{
+	struct message_account again = process(7, 1, 3000000000);
+
+	(void)state;
+	take_alone(process(7, 1, 2000000000));
+	take(process(7, 1, 3000000000));
+	again.epoch = 1;
+	take(again);
+	assert_int_equal(figures.shares.refused, 0);
+	assert_has(COMM "3.000000000\n");
+	end_set();
+	assert_has(COMM "3.000000000\n");
+	assert_int_equal(count_of(COMM), 1);
+}
+
 static void test_shares__a_later_exporter_begins_anew(void **state)
 {
 	struct message_account old = process(7, 1, 100), young = process(8, UINT64_MAX, 3);
@@ -248,6 +265,34 @@ static void test_shares__absent_counters_have_no_line(void **state)
 	assert_has_not("cycles");
 	assert_has_not("frequency");
 	assert_has_not("irq=");
+}
+
+/* The machine has the counter, and nothing was counted. */
+static void test_shares__counters_of_nothing(void **state)
+{
+	const struct message_account_sums sums = {.wall = 1,
+						  .counters = 1ull << ACCOUNT_COUNTER_page_faults};
+
+	(void)state;
+	take(process(7, 1, 10));
+	shares_take_sums(&figures.shares, &sums);
+	assert_has(
+		"keyhole_process_events_total{pid=\"7\",comm=\"seven\",event=\"page_faults\"} 0\n");
+	assert_has_not("cycles");
+}
+
+/* Epochs in turn leave no more rows than a set may have. */
+static void test_shares__sets_without_an_end(void **state)
+{
+	(void)state;
+	take_alone(process(1, 1, 10));
+	for (uint32_t i = 0; i < 4 * SHARES_SHOWN_MAX; i++) {
+		struct message_account row = process(i + 2, 1, 10);
+
+		row.epoch = i;
+		take(row);
+	}
+	assert_in_range(count_of("keyhole_process_cpu_seconds_total{"), 1, SHARES_SHOWN_MAX + 1);
 }
 
 static void test_shares__sums(void **state)
@@ -434,6 +479,9 @@ int main(void)
 		T(test_shares__another_process_of_that_number),
 		T(test_shares__a_cgroup_that_is_made_anew_goes_on),
 		T(test_shares__the_rest_goes_on_with_another_worker),
+		T(test_shares__a_set_without_an_end),
+		T(test_shares__sets_without_an_end),
+		T(test_shares__counters_of_nothing),
 		T(test_shares__a_later_exporter_begins_anew),
 		T(test_shares__modes_never_fall),
 		T(test_shares__absent_counters_have_no_line),
