@@ -448,26 +448,61 @@ class Run:
             raise Failure(f"noticed after {took:.0f} ms")
 
 
-def work(build, top, number, results):
+LATE = ("noticed after", "obeyed after")
+
+
+def work(build, directory, results, scenarios, tries):
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    run = Run(build, os.path.join(top, str(number)))
+    run = Run(build, directory)
     with open(results, "w") as file:
-        for scenario in chosen()[number::WORKERS]:
+        for scenario in scenarios:
             begun = time.monotonic()
-            # a stall of the loader comes again, one of a busy machine does not
-            for _ in range(3):
+            for _ in range(tries):
                 run.reaction, run.deed, run.refused, run.over = 0, None, 0, 0
                 try:
                     run.judge(scenario)
                     verdict = "ok"
                 except Failure as failure:
                     verdict = str(failure)
-                if not verdict.startswith(("noticed after", "obeyed after")):
+                if not verdict.startswith(LATE):
                     break
             took = time.monotonic() - begun
             print(f"{scenario.name}\t{run.reaction:.1f}\t{took:.2f}\t{verdict}\t{run.refused}\t"
                   f"{run.over:.0f}", file=file,
                   flush=True)
+
+
+def side_by_side(build, top, shares, tries=1):
+    """Returns the lines of results, and whether a worker has crashed. shares: lists of scenarios."""
+    pids = []
+    for number, share in enumerate(shares):
+        directory = os.path.join(top, f"{tries}-{number}")
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                work(build, directory, directory + ".results", share, tries)
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            os._exit(status)
+        pids.append(pid)
+    crashed = any([os.waitpid(pid, 0)[1] for pid in pids])
+    lines = [line.rstrip("\n").split("\t") for number in range(len(shares))
+             for line in open(os.path.join(top, f"{tries}-{number}.results"))]
+    return lines, crashed
+
+
+def judge_all(build, top):
+    """A stall of the loader comes again when no other recording floods it, a busy machine's may not."""
+    lines, crashed = side_by_side(build, top, [chosen()[number::WORKERS]
+                                               for number in range(WORKERS)])
+    late = {line[0] for line in lines if line[3].startswith(LATE)}
+    if late and not crashed:
+        again, crashed = side_by_side(build, top, [[scenario for scenario in chosen()
+                                                    if scenario.name in late]], tries=3)
+        lines = [line for line in lines if line[0] not in late] + again
+    return lines, crashed
 
 
 def judge_refusals(count):
@@ -493,22 +528,8 @@ def main():
     print(f"1..{planned + 1 + (len(sys.argv) == 2)}", flush=True)
     top = tempfile.mkdtemp(prefix="keyhole-escape.")
     os.chmod(top, 0o755)
-    pids = []
     try:
-        for number in range(WORKERS):
-            pid = os.fork()
-            if pid == 0:
-                status = 1
-                try:
-                    work(build, top, number, os.path.join(top, f"results{number}"))
-                    status = 0
-                except BaseException:
-                    traceback.print_exc()
-                os._exit(status)
-            pids.append(pid)
-        crashed = [pid for pid in pids if os.waitpid(pid, 0)[1]]
-        lines = [line.rstrip("\n").split("\t") for number in range(WORKERS)
-                 for line in open(os.path.join(top, f"results{number}"))]
+        lines, crashed = judge_all(build, top)
     finally:
         shutil.rmtree(top)
     bad = [line for line in lines if line[3] != "ok"]
