@@ -58,8 +58,6 @@ struct {
 	__array(values, struct segment_map);
 } segments SEC(".maps");
 
-/* ---- mapped by keyhole-output ---- */
-
 /* ---- private: no process has them mapped ---- */
 
 /*

@@ -26,7 +26,7 @@ struct {
 	__uint(max_entries, EVENT_RING_BYTES);
 } events SEC(".maps");
 
-/* Frozen by the loader: only BPF can write. */
+/* keyhole-output maps it. Frozen by the loader: only BPF can write. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -29,7 +29,7 @@ struct memory;
 /* A range of code, in bytes of the file. */
 struct runtime_range {
 	uint64_t start, end;
-	uint64_t address; /* in the image, of its start; 0: nobody needs it */
+	uint64_t address; /* of its start, in the image; 0: not known */
 };
 #define RUNTIME_LOOP_RANGES 4u
 

@@ -368,15 +368,14 @@ static void count_open(struct waits *waits, uint64_t now, bool is_end)
 
 	while (map_next(waits->begun, &cursor, &key, &value)) {
 		struct begun *begun = value;
-
-		const bool will_end = begun->stack.head.time > waits->lost_at;
+		const bool may_be_over = begun->stack.head.time <= waits->lost_at;
 
 		if (!waits->parts.is_alive(waits->parts.context, &begun->stack.head) ||
-		    (is_end && !will_end)) {
+		    (is_end && may_be_over)) {
 			lose(waits, begun);
 			continue;
 		}
-		if (will_end)
+		if (!may_be_over)
 			count(waits, begun, NULL, now);
 		if (!is_end)
 			continue;
