@@ -209,7 +209,7 @@ INLINE void runtime_forget(struct runtime_list *list)
 {
 	NOT_UNROLLED
 	for (u32 i = 0; i < RUNTIME_CODES; i++)
-		list->known[i].code = 1; /* no address */
+		list->known[i].code = RUNTIME_CODE_FREE;
 }
 
 /* ---- the end ---- */

@@ -229,6 +229,19 @@ INLINE u64 runtime_far_place(struct walk *walk, u64 instruction, u64 offset)
 	return (u64)line << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE;
 }
 
+/* Stores list->stored, perhaps once more. Returns 0, or the result that ends the walk. */
+INLINE int runtime_store(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+
+	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | list->stored.code,
+		       list->stored.place))
+		return RUNTIME_CUT_DEPTH;
+	list->words += 2;
+	list->open = 1;
+	return 0;
+}
+
 /*
  * Stores a frame, whose code is at an address. number: of the copy of the instructions. Returns 0,
  * or the result that ends the walk.
@@ -268,12 +281,20 @@ GLOBAL int runtime_frame(u64 code, u64 instruction, u32 number)
 
 	if (list->config.flags & RUNTIME_OWNED && offset >= CODE_LAST_BYTES)
 		offset = runtime_far_place(walk, instruction, offset);
-	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | code,
-		       offset << 32 | known->fingerprint))
-		return RUNTIME_CUT_DEPTH;
-	list->words += 2;
-	list->open = 1;
-	return 0;
+	list->stored.code = code;
+	list->stored.instruction = instruction;
+	list->stored.place = offset << 32 | known->fingerprint;
+	return runtime_store(walk);
+}
+
+/* Stores a frame, without a call where it is at the place of the frame before: in a recursion. */
+INLINE int runtime_next_frame(struct walk *walk, u64 code, u64 instruction, u32 number)
+{
+	const struct runtime_place *stored = &walk->list.stored;
+
+	if (code == stored->code && instruction == stored->instruction)
+		return runtime_store(walk);
+	return runtime_frame(code, instruction, number);
 }
 
 /* Finds the mark of the activation that ends at a border. */
@@ -338,7 +359,7 @@ GLOBAL int runtime_state_step(u64 node, u64 code, u64 instruction, u32 is_border
 		return runtime_end(list, RUNTIME_CUT_DEPTH);
 	if (!code)
 		return 0;
-	r = runtime_frame(code, instruction, 0);
+	r = runtime_next_frame(walk, code, instruction, 0);
 	if (r)
 		return runtime_end(list, r);
 	if (is_border && runtime_border(0))
@@ -434,7 +455,7 @@ GLOBAL int runtime_step(void)
 	if (config->flags & RUNTIME_OWNED && !runtime_is_function(walk, node, code))
 		return 0;
 	if (!is_border || config->flags & RUNTIME_BORDER_SHOW)
-		r = runtime_frame(code, instruction, number);
+		r = runtime_next_frame(walk, code, instruction, number);
 	if (r)
 		return runtime_end(list, r);
 	if (is_border && runtime_border(node))
@@ -575,6 +596,7 @@ GLOBAL int runtime_begin(void)
 	else if (!runtime_is_within(list))
 		return runtime_end(list, RUNTIME_NONE_MET);
 	list->result = RUNTIME_CUT_DEPTH; /* until another end */
+	list->stored.code = RUNTIME_CODE_FREE;
 	list->node = list->state = list->unnamed = list->name = list->named = 0;
 	list->may_name = list->asks = list->stacked = 0;
 	list->call = list->called_in = 0;

@@ -113,11 +113,16 @@ struct stack_copy {
 #define RUNTIME_MEMORY_WORDS 32u
 #define RUNTIME_CODES	     16u
 #define RUNTIME_SCAN_WORDS   16u /* that a step of a search looks at */
+#define RUNTIME_CODE_FREE    1u	 /* no address: there is no code */
 struct runtime_code {
 	u64 code;
 	u32 fingerprint;
 	u32 number; /* of the copy of its instructions, 0: its own; RUNTIME_CONTROL: of its class */
 	u64 copy;   /* its address */
+};
+/* A frame's code, its instruction and the second word that is stored for it. */
+struct runtime_place {
+	u64 code, instruction, place;
 };
 struct runtime_object {
 	u64 address, code;
@@ -214,6 +219,7 @@ struct runtime_list {
 		object[RUNTIME_CODES]; /* RUNTIME_OBJECT: those that this walk has met */
 	u64 slots, slots_bytes; /* which of the process's words the window's upper half has */
 	struct runtime_code known[RUNTIME_CODES]; /* code that this walk has met */
+	struct runtime_place stored;		  /* the last frame */
 	u32 result;				  /* enum runtime_result */
 };
 
