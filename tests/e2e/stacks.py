@@ -26,6 +26,7 @@ STARVED = 75  # EX_TEMPFAIL
 CUT = re.compile(r"^\[cut: (.*)\]$")
 GUESSED = "[guessed]"
 NOT_READY = re.compile(r"not[ _]ready|not known|exec|replacing")
+SLOW = re.compile("budget|functions")  # the time of a walk was used up
 
 Sample = collections.namedtuple("Sample", "process frames count reason")
 
@@ -137,7 +138,10 @@ def check(args):
         problems.append(Few("%d samples, at least %d expected" % (taken, args.samples)))
     if percent(complete, ready) < args.complete:
         cut = [s for s in kept if s.reason and not NOT_READY.search(s.reason)]
-        problems.append("\n".join(["less than %g %% complete:" % args.complete] + examples(cut)))
+        text = "\n".join(["less than %g %% complete:" % args.complete] + examples(cut))
+        slow = sum(n for reason, n in reasons.items() if SLOW.fullmatch(reason))
+        is_slow = percent(complete + slow, ready) >= args.complete
+        problems.append(Few(text) if is_slow else text)
     if percent(ready, taken) < args.ready:
         problems.append(Few("%.1f %% past readiness, at least %g expected" %
                             (percent(ready, taken), args.ready)))

@@ -3,7 +3,7 @@
 
 stat.py sums FILE                        every CPU's time is somebody's, within 0.1 %
 stat.py row FILE NAME KEY LEAST MOST     a value of all processes of that name together
-stat.py cpu FILE NAME BEGUN ENDED US      CPU time is that of schedstat, within 0.5 %
+stat.py cpu FILE NAME BEGUN ENDED US HOST CPU time is that of schedstat, within 0.5 %
 stat.py kernel FILE NAME                 CPU time is that of sum_exec_runtime, as near
 stat.py total FILE KEY LEAST MOST        a value of each table
 stat.py timehist FILE SUMMARY NAME...    CPU time is that of perf sched timehist -s, as near
@@ -58,20 +58,22 @@ def row(path, name, key, least, most):
     assert float(least) <= value <= float(most), (value, least, most)
 
 
-def cpu(path, name, begun, ended, wakes):
+def cpu(path, name, begun, ended, wakes, host):
     """A table knows more than the load itself (from its start to its end), and schedstat everything
     from the fork on. Schedstat counts interrupts as well, of which at most all were the load's, and
-    us of wake-ups."""
+    us of wake-ups. The table counts what the host kept, in ticks of 10 ms."""
     value, begun, ended = value_of(path, name, "cpu_seconds"), int(begun) / 1e9, int(ended) / 1e9
     kernel = value_of(path, name, "kernel_runtime_seconds")
     interrupts = int(wakes) / 1e6
     interrupts += sum(row["seconds"] for table in tables(path) for key in ("softirqs", "interrupts")
                       for row in table[key])
     print(f"{name}: {value:.6f} s; schedstat {ended - begun:.6f} to {ended:.6f} s, at the end "
-          f"{kernel:.6f} s: {(value - kernel) / kernel * 100:+.3f} %; interrupts and wake-ups {interrupts:.6f} s at most")
+          f"{kernel:.6f} s: {(value - kernel) / kernel * 100:+.3f} %; interrupts and wake-ups {interrupts:.6f} s at most, "
+          f"the host {host} ticks")
+    kept = int(host) / 100
     assert (ended - begun) * (1 - NEAR) - interrupts <= value
-    assert kernel * (1 - NEAR) - interrupts <= value <= kernel * (1 + NEAR) + TAIL
-    assert value <= ended * (1 + NEAR) + TAIL
+    assert kernel * (1 - NEAR) - interrupts <= value <= kernel * (1 + NEAR) + TAIL + kept
+    assert value <= ended * (1 + NEAR) + TAIL + kept
 
 
 def kernel(path, name):

@@ -10,8 +10,8 @@
  *   accounted rate N HZ      N processes that do next to nothing, so many a second
  *   accounted crowd MS CPU NICE...  processes that compute side by side, until MS have passed. CPU: the
  *                            one that they have; -1: any. NICE: of each
- * A line has a name, then of schedstat the CPU time and the time waited in ns. The number of
- * voluntary switches and the CPU time at the beginning of main() follow.
+ * A line has a name, then of schedstat the CPU time and the time waited in ns, then the number of
+ * voluntary switches. The CPU time and the number of switches when the load began follow.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,8 +45,6 @@ static void compute(uint64_t ns)
 		;
 }
 
-static unsigned long long begun; /* ns */
-
 static unsigned long long read_schedstat(unsigned long long *ret_waited)
 {
 	unsigned long long ns = 0;
@@ -58,17 +56,34 @@ static unsigned long long read_schedstat(unsigned long long *ret_waited)
 	return ns;
 }
 
+static long read_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+static unsigned long long begun; /* ns */
+static long begun_switches;
+
+static void begin(void)
+{
+	unsigned long long waited;
+
+	begun = read_schedstat(&waited);
+	begun_switches = read_switches();
+}
+
 /* Written at once, so that lines of two processes do not mix. */
 static void leave(const char *name)
 {
 	unsigned long long waited, ns = read_schedstat(&waited);
-	struct rusage usage;
 	char line[160];
 	int size;
 
-	getrusage(RUSAGE_SELF, &usage);
-	size = snprintf(line, sizeof(line), "%s %llu %llu %ld %llu\n", name, ns, waited,
-			usage.ru_nvcsw, begun);
+	size = snprintf(line, sizeof(line), "%s %llu %llu %ld %llu %ld\n", name, ns, waited,
+			read_switches(), begun, begun_switches);
 	_exit(write(STDOUT_FILENO, line, (size_t)size) != size);
 }
 
@@ -102,10 +117,8 @@ static void pingpong(int times)
 	if (pipe(there) || pipe(back))
 		_exit(1);
 	if (fork() == 0) {
-		unsigned long long waited;
-
 		prctl(PR_SET_NAME, "pong");
-		begun = read_schedstat(&waited);
+		begin();
 		exchange(there[0], back[1], times, 0);
 		leave("pong");
 	}
@@ -168,10 +181,8 @@ static void lock(int times)
 	struct shared *shared = share();
 
 	if (fork() == 0) {
-		unsigned long long waited;
-
 		prctl(PR_SET_NAME, "taker");
-		begun = read_schedstat(&waited);
+		begin();
 		hand_over(shared, 1, times);
 		leave("taker");
 	}
@@ -209,13 +220,12 @@ static void rate(int count, int hertz)
 
 static void join_crowd(int number, uint64_t end, int cpu, int niceness)
 {
-	unsigned long long waited;
 	char name[16];
 	cpu_set_t set;
 
 	snprintf(name, sizeof(name), "crowd%d", number);
 	prctl(PR_SET_NAME, name);
-	begun = read_schedstat(&waited);
+	begin();
 	CPU_ZERO(&set);
 	CPU_SET(cpu < 0 ? 0 : cpu, &set);
 	if (cpu >= 0 && sched_setaffinity(0, sizeof(set), &set))
@@ -241,9 +251,8 @@ int main(int argc, char **argv)
 {
 	const int first = argc > 2 ? atoi(argv[2]) : 0, second = argc > 3 ? atoi(argv[3]) : 0;
 	const char *what = argc > 1 ? argv[1] : "";
-	unsigned long long waited;
 
-	begun = read_schedstat(&waited);
+	begin();
 	if (!strcmp(what, "burn"))
 		compute((uint64_t)first * NS_PER_MS);
 	else if (!strcmp(what, "sleep"))
