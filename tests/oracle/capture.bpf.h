@@ -41,7 +41,10 @@ INLINE struct capture *capture_slot(u64 number)
 	return bpf_map_lookup_elem(&captures, &slot);
 }
 
-/* Copies upwards, to the first missing page. The page below a stack pointer may be missing. */
+/*
+ * Copies upwards, to the first missing page behind one that is there. The page below a stack pointer
+ * may be missing, and the first ones of a large frame: nothing has touched them yet.
+ */
 INLINE void capture_near(struct capture *capture, u64 sp)
 {
 	capture->near_start = (sp - CAPTURE_BELOW) & ~(CAPTURE_PAGE - 1ull);
@@ -51,7 +54,7 @@ INLINE void capture_near(struct capture *capture, u64 sp)
 
 		if (!walk_read(capture->near_page[i], CAPTURE_PAGE, from))
 			capture->near_read |= 1u << i;
-		else if (i)
+		else if (capture->near_read)
 			break;
 	}
 }
