@@ -39,6 +39,11 @@ volatile u32 draining;
 volatile u32 resting;
 volatile u32 kept_count; /* samples that are kept at this moment; BPF alone writes it */
 
+/* Addresses of the scheduler's code, and of what sleeps; 0: unknown. The loader alone writes it. */
+volatile struct kernel_range scheduler_text;
+volatile u32
+	hook_frames; /* of the stack of a thread that leaves; 0: unknown. BPF alone writes it */
+
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;
 const volatile u32 kernel_range_count = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Time off the CPU. on_switch sees each thread that leaves a CPU, and draws whether its stack is
- * taken. The kernel calls the sampler right behind (perf_event_task_sched_out()), which takes the
- * stack of a thread that was drawn. When such a thread runs again, EVENT_WAIT tells for how long it
- * was away.
+ * taken. Where it is, the program goes on as on_leave of the sampler, which takes the stack. When
+ * the thread runs again, EVENT_WAIT tells for how long it was away.
  *
  * The draw: a stack is taken with a probability of passed / interval, and always where that is 1
  * or more. `passed` ns ago the thread left for the last time in the same system call, or was
@@ -60,6 +59,14 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } off_left SEC(".maps");
+
+/* on_leave of the sampler. The loader sets it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} sampler SEC(".maps");
 
 INLINE struct off_thread *thread_of(u32 id)
 {
@@ -208,18 +215,20 @@ INLINE enum off_state state_of(struct task_struct *task, int preempted)
 	return state & TASK_INTERRUPTIBLE ? OFF_SLEEPS : OFF_WAITS;
 }
 
-INLINE void skip(struct off_cpu *cpu)
+INLINE void count_skipped(void)
 {
 	struct counters *count = counters_now();
 
 	if (count)
 		count->off_skipped++;
-	cpu->taken = 0;
 }
 
-/* Has the sampler take the stack of the thread that leaves. word: with its system call. */
-static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_struct *task, u64 word,
-					   u64 now, u32 idle)
+/*
+ * Prepares the sampler for the stack of the thread that leaves. word: with its system call. Returns
+ * whether the thread has a place.
+ */
+static __attribute__((noinline)) int prepare(struct off_cpu *cpu, struct task_struct *task,
+					     u64 word, u64 now, u32 idle)
 {
 	struct off_wait fresh = {.began = now, .epoch = worker_epoch, .idle = idle};
 	u32 id = BPF_CORE_READ(task, pid);
@@ -227,17 +236,18 @@ static __attribute__((noinline)) void take(struct off_cpu *cpu, struct task_stru
 	struct counters *count = counters_now();
 
 	if (!count || !thread)
-		return;
+		return 0;
 	if (!bpf_map_update_elem(&off_waits, &id, &fresh, BPF_NOEXIST)) {
 		__sync_fetch_and_add(&thread->waits, 1);
 	} else if (bpf_map_update_elem(&off_waits, &id, &fresh, BPF_EXIST)) {
 		count->off_no_room++;
-		return;
+		return 0;
 	}
 	if (is_compat())
 		word |= (u64)OFF_NO_CALL << 32;
 	cpu->word = word;
 	cpu->taken = now;
+	return 1;
 }
 
 /* The sampler would leave the sample out. */
@@ -270,8 +280,8 @@ INLINE u64 time_since(u64 *left, u64 interval, u64 now)
 	return before ? now - before : interval * OFF_FIRST;
 }
 
-/* idle: flag, no thread comes. */
-INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now, u32 idle)
+/* idle: flag, no thread comes. Returns whether the sampler is to take the stack. */
+INLINE int leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now, u32 idle)
 {
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
@@ -280,19 +290,20 @@ INLINE void leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, 
 	enum off_state state;
 
 	if (!id || prev->flags & (PF_KTHREAD | PF_EXITING))
-		return;
+		return 0;
 	state = state_of(prev, preempted);
 	if (state != OFF_PREEMPTED)
 		call = call_left(prev);
 	left = left_of(id, call);
 	if (!left)
-		return;
+		return 0;
 	passed = time_since(left, limits.interval, now);
 	if (draw_is_due(cpu, &limits, now))
 		draw_adapt(cpu, &limits, now);
 	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
-		return;
-	take(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), call, state), now, idle);
+		return 0;
+	return prepare(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), call, state),
+		       now, idle);
 }
 
 SEC("tp_btf/sched_switch")
@@ -305,14 +316,14 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 	if (!cpu)
 		return 0;
 	now = bpf_ktime_get_ns();
-	/* the sampler did not run, so the thread that was drawn has no stack */
-	if (cpu->taken)
-		skip(cpu);
 	arrive(cpu, next, now);
 	/* the sampler takes no stack now, but waits end all the same */
 	if (resting)
 		return 0;
-	leave(cpu, prev, preempted, now, !next->pid);
+	if (leave(cpu, prev, preempted, now, !next->pid)) {
+		bpf_tail_call(ctx, &sampler, 0);
+		count_skipped(); /* a call that succeeds does not return */
+	}
 	return 0;
 }
 

@@ -98,17 +98,17 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
  * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
  * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
  */
-INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
+INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 skip)
 {
 	struct record *record = &scratch->sample.record;
 	u32 limit = KERNEL_FRAMES_FIRST;
 	u64 *kernel = scratch->sample.kernel;
-	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, 0);
+	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, skip);
 
 	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
 	    bpf_ktime_get_ns() - record->time < walk_budget_ns / KERNEL_FIRST_SHARE) {
 		limit = RECORD_KERNEL_FRAMES_MAX;
-		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
+		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, skip);
 	}
 	if (bytes <= 0 || bytes >= (long)limit * 8)
 		record->flags |= RECORD_FLAG_KERNEL_CUT;
@@ -162,14 +162,39 @@ GLOBAL int store_kernel_frames(u64 now)
 	return 0;
 }
 
-/* Takes the kernel stack. Returns the number of its frames. */
-INLINE u32 kernel_part(void *ctx, struct scratch *scratch)
+#define HOOK_FRAMES_MAX 8u
+
+/*
+ * Returns how many frames the stack of a thread that leaves has before the scheduler's: those of
+ * this program and of its tracepoint. All stacks have as many.
+ */
+INLINE u32 frames_of_hook(void *ctx, struct scratch *scratch)
+{
+	u64 start = scheduler_text.start, bytes = scheduler_text.end - start;
+	u64 *kernel = scratch->sample.kernel;
+
+	if (hook_frames || !bytes)
+		return hook_frames;
+	if (bpf_get_stack(ctx, kernel, HOOK_FRAMES_MAX * 8, 0) < (long)HOOK_FRAMES_MAX * 8)
+		return 0;
+	NOT_UNROLLED
+	for (u32 i = 0; i < HOOK_FRAMES_MAX; i++) {
+		if (kernel[i] - start < bytes) {
+			hook_frames = i;
+			return i;
+		}
+	}
+	return 0;
+}
+
+/* Takes the kernel stack, behind the first frames. Returns the number of its frames. */
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u32 skip)
 {
 	u32 count;
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
-	count = kernel_stack(ctx, scratch);
+	count = kernel_stack(ctx, scratch, skip & BPF_F_SKIP_FIELD_MASK);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 
@@ -630,34 +655,12 @@ INLINE struct off_cpu *off_cpu_now(void)
 	return bpf_map_lookup_elem(&off_cpus, &cpu);
 }
 
-/*
- * Returns whether the event is a switch. Its period is 1, which no clock has. The first tick
- * of a hardware counter has it, but then no thread is marked.
- */
-INLINE int is_switch(void *ctx)
+/* Returns when the current thread left its CPU. A global function: the verifier sees one value. */
+GLOBAL u64 off_time(void)
 {
-	return ((volatile u64 *)ctx)[PT_WORDS] == 1;
-}
+	struct off_cpu *cpu = off_cpu_now();
 
-/*
- * Returns the time of a sample: now, or when the current thread left its CPU. 0: nobody wants the
- * stack of a thread that leaves. A global function, so that the verifier sees one value.
- */
-GLOBAL u64 time_of_sample(u64 switches)
-{
-	struct off_cpu *cpu;
-	u64 left;
-
-	if (!switches)
-		return bpf_ktime_get_ns();
-	cpu = off_cpu_now();
-	if (!cpu)
-		return 0;
-	left = cpu->taken;
-	/* no store in most cases: another CPU's state may lie in the same cache line */
-	if (left)
-		cpu->taken = 0;
-	return left;
+	return cpu ? cpu->taken : 0;
 }
 
 /* Has EVENT_WAIT tell the worker when the thread runs again. */
@@ -697,11 +700,21 @@ INLINE void off_begin(struct sample *sample)
 
 /* ---- taking samples ---- */
 
+/*
+ * A tick of the clock or of a counter interrupts a thread, or a thread leaves its CPU. The argument
+ * `leaves` is a constant, so that each program has its own branches alone.
+ */
+
+/* Returns the code segment of what is interrupted: that of the kernel where a thread leaves. */
+INLINE u64 segment_of(void *ctx, int leaves)
+{
+	return leaves ? 0 : ((volatile u64 *)ctx)[PT_CS];
+}
+
 /* Takes a sample of a task that passed the filter, up to the walk. */
-INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct *task,
+INLINE void take(void *ctx, int leaves, struct scratch *scratch, u64 id, struct task_struct *task,
 		 const struct generation *generation, u64 now)
 {
-	volatile u64 *regs = ctx;
 	struct sample *sample = &scratch->sample;
 	struct record *record = &sample->record;
 
@@ -713,11 +726,13 @@ INLINE void take(void *ctx, struct scratch *scratch, u64 id, struct task_struct 
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	record->flags = record->kernel_frames = 0;
 	sample->off = 0;
-	if (off_cpu && is_switch(ctx))
+	if (leaves)
 		off_begin(sample);
-	if ((regs[PT_CS] & CS_RPL_USER) != CS_RPL_USER) {
+	if ((segment_of(ctx, leaves) & CS_RPL_USER) != CS_RPL_USER) {
+		u32 skip = leaves ? frames_of_hook(ctx, scratch) : 0;
+
 		record->flags |= RECORD_FLAG_KERNEL_MODE;
-		record->kernel_frames = kernel_part(ctx, scratch);
+		record->kernel_frames = kernel_part(ctx, scratch, skip);
 	}
 	record->reason = REASON_end_no_user;
 	sample->copy[0].bytes = sample->copy[1].bytes = 0;
@@ -857,17 +872,17 @@ GLOBAL int sample_is_left_out(u64 cs)
 }
 
 /* Returns whether the current task is not sampled in this interrupt. */
-INLINE int leaves_out(void *ctx)
+INLINE int leaves_out(void *ctx, int leaves)
 {
 	if (draining)
 		return 1;
-	if (off_cpu == OFF_MODE_ONLY && !is_switch(ctx))
+	if (off_cpu == OFF_MODE_ONLY && !leaves)
 		return 1;
-	return (LEAVES_OUT || resting) && sample_is_left_out(((volatile u64 *)ctx)[PT_CS]);
+	return (LEAVES_OUT || resting) && sample_is_left_out(segment_of(ctx, leaves));
 }
 
 /* Takes a sample of the current task into scratch->sample. Returns 0 when there is none. */
-INLINE int take_now(void *ctx, struct scratch *scratch, struct counters *count, u64 now)
+INLINE int take_now(void *ctx, int leaves, struct scratch *scratch, struct counters *count, u64 now)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 pid = id >> 32;
@@ -912,9 +927,9 @@ INLINE int take_now(void *ctx, struct scratch *scratch, struct counters *count, 
 	scratch->kept = 0;
 	scratch->late = 0;
 	scratch->unkept = generation && generation->unkept;
-	if (off_cpu && is_switch(ctx))
+	if (leaves)
 		count->off_taken++;
-	take(ctx, scratch, id, task, generation, now);
+	take(ctx, leaves, scratch, id, task, generation, now);
 	return 1;
 }
 
@@ -1041,10 +1056,8 @@ INLINE void finish(void *ctx, struct scratch *scratch, struct counters *count, u
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-	u64 now = off_cpu ? time_of_sample(is_switch(ctx)) : bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns();
 
-	if (off_cpu && !now)
-		return 0;
 	/* A loop has one copy of finish(); a function would be one call too deep for verifiers. */
 	NOT_UNROLLED
 	for (u32 round = 0; round < 2; round++) {
@@ -1054,18 +1067,34 @@ int on_sample(void *ctx)
 		if (!count || !scratch)
 			return 0;
 		int taken = round ? take_kept(scratch, now)
-				  : !leaves_out(ctx) && take_now(ctx, scratch, count, now);
+				  : !leaves_out(ctx, 0) && take_now(ctx, 0, scratch, count, now);
 
 		if (taken)
 			finish(ctx, scratch, count, now);
-		/* the scheduler waits: kept samples are left to the clock */
-		if (off_cpu && is_switch(ctx)) {
-			off_end(now, taken);
-			return 0;
-		}
 		/* the verifier must see a count, not a flag that the compiler makes of it */
 		asm volatile("" : "+r"(round));
 	}
+	return 0;
+}
+
+/*
+ * Takes the stack of a thread that leaves its CPU and was drawn: on_switch of off_cpu.bpf.c goes on
+ * here. The scheduler waits: kept samples are left to the clock.
+ */
+SEC("?tp_btf/sched_switch")
+int on_leave(void *ctx)
+{
+	struct counters *count = counters_now();
+	struct scratch *scratch = scratch_state();
+	u64 left = off_time();
+	int taken;
+
+	if (!count || !scratch || !left)
+		return 0;
+	taken = !leaves_out(ctx, 1) && take_now(ctx, 1, scratch, count, left);
+	if (taken)
+		finish(ctx, scratch, count, left);
+	off_end(left, taken);
 	return 0;
 }
 

@@ -114,15 +114,6 @@ static int control(const int *fds, uint32_t cpus, unsigned long request, unsigne
 	return r;
 }
 
-static int control_sampling(const struct events *events, unsigned long request)
-{
-	int r = control(events->switches, events->cpus, request, 0);
-
-	if (r)
-		return r;
-	return control(events->sample, events->cpus, request, 0);
-}
-
 /*
  * Opens the event that was asked for. The default is the first row, and after any error the second
  * row: hypervisors refuse hardware events in several ways.
@@ -158,20 +149,6 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program, u
 	return control(ret_events->sample, cpus, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 
-int events_add_switches(struct events *events, int program)
-{
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-				       .sample_period = 1,
-				       .disabled = 1};
-	int r = open_all(&attr, events->cpus, events->switches);
-
-	if (r)
-		return r;
-	return control(events->switches, events->cpus, PERF_EVENT_IOC_SET_BPF,
-		       (unsigned long)program);
-}
-
 int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events)
 {
 	struct message_sampling sampling = {.frequency = frequency};
@@ -187,12 +164,11 @@ int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct eve
 
 int events_enable(const struct events *events)
 {
-	return control_sampling(events, PERF_EVENT_IOC_ENABLE);
+	return control(events->sample, events->cpus, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* An error means that the CPU went away: nothing is left to disable there. */
 void events_disable(const struct events *events)
 {
 	control(events->sample, events->cpus, PERF_EVENT_IOC_DISABLE, 0);
-	control(events->switches, events->cpus, PERF_EVENT_IOC_DISABLE, 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The perf events. Each online CPU has a sampling event and a side-band event, which tells of new
- * mappings and names. Time off the CPU has an event of switches on each CPU. Only side-band events
- * may be handed out: the holder of a sampling event can raise its rate.
+ * mappings and names. Only side-band events may be handed out: the holder of a sampling event can
+ * raise its rate.
  */
 #ifndef KEYHOLE_LOADER_EVENTS_H
 #define KEYHOLE_LOADER_EVENTS_H
@@ -25,7 +25,6 @@
 struct events {
 	int sample[ABI_MAX_CPUS];   /* -1: CPU not online */
 	int sideband[ABI_MAX_CPUS]; /* the same */
-	int switches[ABI_MAX_CPUS]; /* the same; all -1: nobody asks for them */
 	uint32_t cpus;		    /* entries */
 	const char *name;	    /* of the sampling event; static; NULL: unknown */
 };
@@ -42,12 +41,6 @@ int events_open(uint32_t cpus, struct message_sampling *sampling, int program, u
 
 /* Opens the clock's event alone, at a frequency, disabled and with the program. 0 or an errno. */
 int events_open_clock(uint32_t cpus, uint32_t frequency, int program, struct events *ret_events);
-
-/*
- * Adds events of each switch, disabled and with the program attached. The program gets the context
- * of the thread that leaves. Returns 0 or a negative errno.
- */
-int events_add_switches(struct events *events, int program);
 
 /* Enables all sampling events. Returns 0 or a negative errno. */
 int events_enable(const struct events *events);

@@ -72,10 +72,11 @@ int ksyms_wait(struct ksyms *ksyms)
 	kill(ksyms->pid, SIGKILL); /* keyhole-kernel-symbols has nothing more to do */
 	waitpid(ksyms->pid, NULL, 0);
 	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
+	got += pread(ksyms->known, &ksyms->scheduler, sizeof(ksyms->scheduler), (off_t)bytes);
 	close_fd(&ksyms->known);
 	if (message.SYMBOLS.error)
 		return message.SYMBOLS.error;
-	if (got != (ssize_t)bytes)
+	if (got != (ssize_t)(bytes + sizeof(ksyms->scheduler)))
 		return -EBADMSG;
 	if (ksyms->ranges[0].end == 0)
 		return -EACCES;

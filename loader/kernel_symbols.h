@@ -15,6 +15,7 @@
 struct ksyms {
 	struct kernel_range ranges[KERNEL_RANGES_MAX]; /* absolute: for BPF's private map only */
 	uint32_t count;				       /* ranges; set by ksyms_start() */
+	struct kernel_range scheduler;		       /* its text; 0: unknown */
 	int fd;	   /* for the worker: sealed memfd, see base/ksyms_file.h; owned */
 	int known; /* memory that the helper fills with the ranges; owned */
 	pid_t pid;

@@ -41,6 +41,14 @@ static void set_constants(struct off_cpu_bpf *own, const struct walk_loop_bpf *s
 	own->rodata->off_limits = limits_of(frequency, sampler->rodata->cpu_count);
 }
 
+static int set_sampler(const struct off_cpu_bpf *own, const struct walk_loop_bpf *sampler)
+{
+	const int program = bpf_program__fd(sampler->progs.on_leave);
+	const uint32_t first = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(own->maps.sampler), &first, &program, BPF_ANY);
+}
+
 int off_cpu_load(struct off_cpu *off_cpu, const struct walk_loop_bpf *sampler, uint32_t frequency)
 {
 	struct off_cpu_bpf *own = off_cpu_bpf__open();
@@ -54,6 +62,9 @@ int off_cpu_load(struct off_cpu *off_cpu, const struct walk_loop_bpf *sampler, u
 		return r;
 	set_constants(own, sampler, frequency);
 	r = off_cpu_bpf__load(own);
+	if (r)
+		return r;
+	r = set_sampler(own, sampler);
 	if (r)
 		return r;
 	off_cpu->map_bytes = map_memory_sum(own->obj);

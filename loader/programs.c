@@ -270,6 +270,7 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 			    "run: sudo sysctl kernel.kptr_restrict=1");
 	else if (r)
 		return r;
+	programs->skeleton->bss->scheduler_text = ksyms->scheduler;
 	for (uint32_t i = 0; i < ksyms->count; i++) {
 		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
 		if (r)
@@ -377,6 +378,15 @@ static int open_object(struct programs *programs)
 	return r;
 }
 
+/* on_switch of the other object goes on as on_leave: nothing attaches on_leave itself. */
+static int choose_programs(struct programs *programs, uint32_t mode)
+{
+	struct bpf_program *on_leave = programs->skeleton->progs.on_leave;
+
+	bpf_program__set_autoattach(on_leave, false);
+	return bpf_program__set_autoload(on_leave, mode != OFF_MODE_NONE);
+}
+
 static int prepare(struct programs *programs, const struct options *options,
 		   const struct rules *rules, uint32_t ranges)
 {
@@ -392,6 +402,9 @@ static int prepare(struct programs *programs, const struct options *options,
 	if (r)
 		return r;
 	r = size_waits(programs, programs_off_mode(options));
+	if (r)
+		return r;
+	r = choose_programs(programs, programs_off_mode(options));
 	if (r)
 		return r;
 	r = walk_loop_bpf__load(programs->skeleton);

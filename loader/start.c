@@ -296,8 +296,6 @@ static enum exit_status open_events(struct recording *rec)
 	if (r)
 		log_info("events: CPUs that come online: not noticed: %s", strerror(-r));
 	r = events_open(rec->programs.cpus, sampling, rec->programs.sampler, watermark, events);
-	if (r == 0 && programs_off_mode(rec->options) != OFF_MODE_NONE)
-		r = events_add_switches(events, rec->programs.sampler);
 	if (r == -ENOENT || r == -EOPNOTSUPP) {
 		log_error("events: %s: no PMU on this machine; use -e cpu-clock", events->name);
 		return EXIT_USAGE;

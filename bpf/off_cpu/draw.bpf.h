@@ -12,11 +12,11 @@
 #define DRAW_INTERVAL_MAX (1ull << 38) /* ns: 275 s */
 
 /*
- * The state of a CPU for threads that leave it. on_switch draws whether a stack is taken, and the
- * sampler, which the kernel calls right behind, takes it.
+ * The state of a CPU for threads that leave it. on_switch draws whether a stack is taken, and
+ * on_leave takes it.
  */
 struct off_cpu {
-	u64 taken;    /* CLOCK_MONOTONIC, ns: when the thread left that was drawn; 0: none was */
+	u64 taken;    /* CLOCK_MONOTONIC, ns: when the last thread left that was drawn */
 	u64 word;     /* its OFF_WORD */
 	u64 interval; /* ns: of a thread that leaves less often, every stack is taken; 0: not set */
 	u64 window;   /* CLOCK_MONOTONIC, ns: since when `spent` counts */

@@ -27,7 +27,7 @@ struct symbols {
 };
 
 struct builder {
-	struct kernel_range *kernel;
+	struct ksyms *ksyms;	      /* gets the ranges */
 	struct symbols all, programs; /* programs has copies of BPF's symbols */
 	char *names;
 	size_t name_bytes, name_capacity;
@@ -87,21 +87,28 @@ uint32_t ksyms_room(const struct ksyms *ksyms)
 	return most;
 }
 
+static int write_range(const struct kernel_range *range, int fd)
+{
+	const ssize_t written = write(fd, range, sizeof(*range));
+
+	if (written < 0)
+		return -errno;
+	if (written != sizeof(*range))
+		return -ENOSPC;
+	return 0;
+}
+
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
 {
 	const struct kernel_range none = {UINT64_MAX, UINT64_MAX, 0};
-	const struct kernel_range *range;
-	ssize_t written;
+	int r;
 
 	for (uint32_t i = 0; i < told; i++) {
-		range = i < ksyms->count ? &ksyms->parts[i].range : &none;
-		written = write(fd, range, sizeof(*range));
-		if (written < 0)
-			return -errno;
-		if (written != sizeof(*range))
-			return -ENOSPC;
+		r = write_range(i < ksyms->count ? &ksyms->parts[i].range : &none, fd);
+		if (r < 0)
+			return r;
 	}
-	return 0;
+	return write_range(&ksyms->scheduler, fd);
 }
 
 /* ---- symbols ------------------------------------------------------------------------------- */
@@ -154,12 +161,34 @@ static int add_symbol(struct builder *builder, uint64_t address, const char *nam
 	return put_symbol(&builder->all, symbol);
 }
 
+/* Returns the bound of a range that a symbol is, or NULL: include/asm-generic/vmlinux.lds.h */
+static u64 *bound_of(struct ksyms *ksyms, const char *name, size_t length)
+{
+	const struct {
+		const char *name;
+		u64 *bound;
+	} rows[] = {
+		{"_stext", &ksyms->parts[0].range.start},
+		{"_etext", &ksyms->parts[0].range.end},
+		{"__sched_text_start", &ksyms->scheduler.start},
+		{"__sched_text_end", &ksyms->scheduler.end},
+	};
+
+	if (name[0] != '_' || name[length] != '\n')
+		return NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
+			return rows[i].bound;
+	return NULL;
+}
+
 /* Parses "address type name", behind which symbols of modules have a tab and "[module]". */
 static int parse_symbol(struct builder *builder, const char *line)
 {
 	char *type; /* behind the address: blank, letter, blank, name */
 	uint64_t address = strtoull(line, &type, 16);
 	const char *name = type + 3;
+	u64 *bound;
 	size_t length;
 
 	if (type[0] != ' ' || !type[1] || type[2] != ' ')
@@ -169,12 +198,9 @@ static int parse_symbol(struct builder *builder, const char *line)
 	length = strcspn(name, " \t\n");
 	if (length == 0)
 		return 0;
-	if (!strncmp(name, "_stext\n", 7)) {
-		builder->kernel->start = address;
-		return 0;
-	}
-	if (!strncmp(name, "_etext\n", 7)) {
-		builder->kernel->end = address;
+	bound = bound_of(builder->ksyms, name, length);
+	if (bound) {
+		*bound = address;
 		return 0;
 	}
 	return add_symbol(builder, address, name, length);
@@ -337,7 +363,7 @@ static int parse_symbols(struct builder *builder, FILE *file)
 
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 {
-	struct builder builder = {.kernel = &ksyms->parts[0].range};
+	struct builder builder = {.ksyms = ksyms};
 	int r = 0;
 
 	if (file)

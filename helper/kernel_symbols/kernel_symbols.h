@@ -24,7 +24,8 @@ struct ksyms_part {
 struct ksyms {
 	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then by address */
 	uint32_t count;
-	int fd; /* sealed memfd, owned */
+	struct kernel_range scheduler; /* its text, and that of what sleeps; 0: unknown */
+	int fd;			       /* sealed memfd, owned */
 };
 
 #define KSYMS_BPF_GAP_MAX  (64u << 10) /* bytes between the starts of two programs of a part */
@@ -41,13 +42,13 @@ void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 uint32_t ksyms_room(const struct ksyms *ksyms);
 
 /*
- * Writes `told` ranges into an empty file. Ranges beyond the parts hold no address and come last.
- * Returns 0 or a negative errno.
+ * Writes `told` ranges into an empty file, and the scheduler's behind them. Ranges beyond the parts
+ * hold no address and come last. Returns 0 or a negative errno.
  */
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd);
 
 /*
- * Sets the range of the kernel, the parts of BPF programs, and the memfd. Returns 0 or a negative
+ * Sets the ranges of the kernel and of its scheduler, the parts of BPF programs, and the memfd. Returns 0 or a negative
  * errno: -EACCES where the kernel hides addresses, so that the memfd has no symbols.
  */
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file);
