@@ -84,6 +84,7 @@ struct signal_struct {
 };
 
 struct sched_entity {
+	u64 exec_start;	      /* the scheduler's clock, ns: when the task was last charged */
 	u64 sum_exec_runtime; /* ns */
 	u64 nr_migrations;
 };

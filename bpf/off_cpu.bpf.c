@@ -49,8 +49,8 @@ struct {
 } off_threads SEC(".maps");
 
 /*
- * CLOCK_MONOTONIC, ns: when a thread last left a CPU in a system call, at a place made from both.
- * Threads that share a place are drawn as one would be.
+ * CLOCK_MONOTONIC, ns, as time_of() has it: when a thread last left a CPU in a system call, at a
+ * place made from both. Threads that share a place are drawn as one would be.
  */
 #define OFF_LEFT_BITS 15
 struct {
@@ -138,7 +138,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 }
 
 static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_thread *thread,
-					       struct task_struct *task, u64 now)
+					       struct task_struct *task)
 {
 	u32 id = BPF_CORE_READ(task, pid);
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &id);
@@ -146,17 +146,17 @@ static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_t
 	if (!wait)
 		return;
 	if (wait->left && wait->epoch == worker_epoch)
-		tell_wait(cpu, task, wait, now);
+		tell_wait(cpu, task, wait, bpf_ktime_get_ns());
 	bpf_map_delete_elem(&off_waits, &id);
 	__sync_fetch_and_add(&thread->waits, -1ll);
 }
 
-INLINE void arrive(struct off_cpu *cpu, struct task_struct *next, u64 now)
+INLINE void arrive(struct off_cpu *cpu, struct task_struct *next)
 {
 	struct off_thread *thread = next->pid ? thread_of(next->pid) : NULL;
 
 	if (thread && thread->waits)
-		end_wait(cpu, thread, next, now);
+		end_wait(cpu, thread, next);
 }
 
 /* ---- a thread leaves ---- */
@@ -196,17 +196,18 @@ INLINE int is_compat(void)
 	return cs == CS_USER32;
 }
 
+INLINE u32 state_bits(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return task->state;
+}
+
 INLINE enum off_state state_of(struct task_struct *task, int preempted)
 {
-	u32 state;
+	u32 state = state_bits(task);
 
-	if (preempted)
-		return OFF_PREEMPTED;
-	if (bpf_core_field_exists(task->__state))
-		state = task->__state;
-	else
-		state = task->state;
-	if (!state)
+	if (preempted || !state)
 		return OFF_PREEMPTED;
 	if (state & TASK_STOPS)
 		return OFF_STOPPED;
@@ -228,8 +229,9 @@ INLINE void count_skipped(void)
  * whether the thread has a place.
  */
 static __attribute__((noinline)) int prepare(struct off_cpu *cpu, struct task_struct *task,
-					     u64 word, u64 now, u32 idle)
+					     u64 word, u32 idle)
 {
+	u64 now = bpf_ktime_get_ns();
 	struct off_wait fresh = {.began = now, .epoch = worker_epoch, .idle = idle};
 	u32 id = BPF_CORE_READ(task, pid);
 	struct off_thread *thread = thread_of(id);
@@ -265,45 +267,48 @@ INLINE u64 *left_of(u32 id, u32 call)
 	return bpf_map_lookup_elem(&off_left, &place);
 }
 
-#define OFF_FIRST 64u /* intervals */
-
-/* Returns for how long the thread has not left like this, and begins anew. */
-INLINE u64 time_since(u64 *left, u64 interval, u64 now)
+/*
+ * Returns the time of this switch. To read the clock costs 20 ns, and 80 in some virtual machines.
+ * So that is done once a window. In between, the scheduler's clock of this CPU goes on, by which it
+ * has just charged the thread (update_curr(), kernel/sched/fair.c). Only interrupts and what the
+ * host keeps are no part of that clock.
+ */
+INLINE u64 time_of(struct off_cpu *cpu, struct task_struct *prev, const struct off_limits *limits)
 {
-	u64 before = *left;
+	u64 charged = prev->se.exec_start, now = charged + cpu->ahead;
 
-	*left = now;
-	/* a thread that shares the place may have left on another CPU a moment later */
-	if (before > now)
-		return 0;
-	/* nothing is known of the first time, and the wait may be the only one */
-	return before ? now - before : interval * OFF_FIRST;
+	if (!draw_is_due(cpu, limits, now))
+		return now;
+	now = bpf_ktime_get_ns();
+	cpu->ahead = now - charged;
+	draw_adapt(cpu, limits, now);
+	return now;
 }
 
 /* idle: flag, no thread comes. Returns whether the sampler is to take the stack. */
-INLINE int leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u64 now, u32 idle)
+INLINE int leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u32 idle)
 {
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
 	u32 id = prev->pid, call = OFF_NO_CALL;
-	u64 *left, passed;
-	enum off_state state;
+	u64 *left, passed, now;
 
 	if (!id || prev->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
-	state = state_of(prev, preempted);
-	if (state != OFF_PREEMPTED)
+	if (!preempted && state_bits(prev))
 		call = call_left(prev);
 	left = left_of(id, call);
 	if (!left)
 		return 0;
-	passed = time_since(left, limits.interval, now);
-	if (draw_is_due(cpu, &limits, now))
-		draw_adapt(cpu, &limits, now);
-	if (!draw_takes(passed, cpu->interval, bpf_get_prandom_u32()) || is_unwanted(prev->tgid))
+	now = time_of(cpu, prev, &limits);
+	passed = draw_passed(*left, now, limits.interval);
+	*left = now;
+	if (!draw_takes(passed, cpu->interval, draw_random(cpu, id)) || is_unwanted(prev->tgid))
 		return 0;
-	return prepare(cpu, prev, OFF_WORD(draw_probability(passed, cpu->interval), call, state),
-		       now, idle);
+	return prepare(
+		cpu, prev,
+		OFF_WORD(draw_probability(passed, cpu->interval), call, state_of(prev, preempted)),
+		idle);
 }
 
 SEC("tp_btf/sched_switch")
@@ -311,16 +316,14 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 {
 	u32 number = bpf_get_smp_processor_id();
 	struct off_cpu *cpu = drawing ? bpf_map_lookup_elem(&off_cpus, &number) : NULL;
-	u64 now;
 
 	if (!cpu)
 		return 0;
-	now = bpf_ktime_get_ns();
-	arrive(cpu, next, now);
+	arrive(cpu, next);
 	/* the sampler takes no stack now, but waits end all the same */
 	if (resting)
 		return 0;
-	if (leave(cpu, prev, preempted, now, !next->pid)) {
+	if (leave(cpu, prev, preempted, !next->pid)) {
 		bpf_tail_call(ctx, &sampler, 0);
 		count_skipped(); /* a call that succeeds does not return */
 	}

@@ -10,6 +10,8 @@
 #include "bpf/abi.h"
 
 #define DRAW_INTERVAL_MAX (1ull << 38) /* ns: 275 s */
+#define DRAW_FIRST	  64u	       /* intervals */
+#define DRAW_PASSED_LEAST 4096u	       /* ns */
 
 /*
  * The state of a CPU for threads that leave it. on_switch draws whether a stack is taken, and
@@ -20,11 +22,42 @@ struct off_cpu {
 	u64 word;     /* its OFF_WORD */
 	u64 interval; /* ns: of a thread that leaves less often, every stack is taken; 0: not set */
 	u64 window;   /* CLOCK_MONOTONIC, ns: since when `spent` counts */
+	u64 ahead;    /* ns: CLOCK_MONOTONIC less the scheduler's clock, at that time */
 	u64 spent;    /* ns that stacks took */
 	u64 limit;    /* of `spent`: beyond it the interval doubles */
 	u64 woke;     /* CLOCK_MONOTONIC, ns: the last time that a wait woke the worker */
 	u64 arguments; /* address of those of a tracepoint, for a moment */
+	u64 random;    /* the last number that was drawn; 0: none yet */
 };
+
+/* Returns 32 random bits, by xorshift64. seed: of the first one. */
+static inline u32 draw_random(struct off_cpu *cpu, u64 seed)
+{
+	u64 random = cpu->random;
+
+	if (!random)
+		random = seed * 0x9e3779b97f4a7c15ull | 1;
+	random ^= random << 13;
+	random ^= random >> 7;
+	random ^= random << 17;
+	cpu->random = random;
+	return random >> 32;
+}
+
+/*
+ * Returns for how long a thread has not left. before: when it left last, 0: never. Clocks of two
+ * CPUs differ, and threads may share a place. So no time is so short that a stack stands for more
+ * than all others.
+ */
+static inline u64 draw_passed(u64 before, u64 now, u64 interval)
+{
+	/* nothing is known of the first time, and the wait may be the only one */
+	if (!before)
+		return interval * DRAW_FIRST;
+	if (before > now || now - before < DRAW_PASSED_LEAST)
+		return DRAW_PASSED_LEAST;
+	return now - before;
+}
 
 /*
  * Returns whether a stack is taken, by a random number of 32 bits. That is so with

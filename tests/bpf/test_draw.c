@@ -18,15 +18,43 @@
 static const struct off_limits limits = {
 	.interval = INTERVAL, .window = 100 * MS, .budget = 300000};
 
-/* A generator of 32 random bits (xorshift64*), the same in each run. */
-static u32 draw_random(void)
+/* The same numbers in each run. */
+static u32 random_number(void)
 {
-	static u64 x = 88172645463325252ull;
+	static struct off_cpu cpu;
 
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	return x * 2685821657736338717ull >> 32;
+	return draw_random(&cpu, 1);
+}
+
+/* Each bit is set in half of the numbers, and equal to the one before in half of them. */
+static void test_draw__numbers_are_random(void **state)
+{
+	u32 set[32] = {0}, same[32] = {0}, last = 0;
+
+	(void)state;
+	for (u32 i = 0; i < 100000; i++) {
+		const u32 number = random_number();
+
+		for (u32 bit = 0; bit < 32; bit++) {
+			set[bit] += number >> bit & 1;
+			same[bit] += ~(number ^ last) >> bit & 1;
+		}
+		last = number;
+	}
+	for (u32 bit = 0; bit < 32; bit++) {
+		assert_in_range(set[bit], 49000, 51000);
+		assert_in_range(same[bit], 49000, 51000);
+	}
+}
+
+static void test_draw__passed(void **state)
+{
+	(void)state;
+	assert_int_equal(draw_passed(0, 5 * MS, INTERVAL), 64 * INTERVAL);
+	assert_int_equal(draw_passed(2 * MS, 5 * MS, INTERVAL), 3 * MS);
+	assert_int_equal(draw_passed(5 * MS, 5 * MS, INTERVAL), DRAW_PASSED_LEAST);
+	/* on another CPU, whose clock is behind */
+	assert_int_equal(draw_passed(6 * MS, 5 * MS, INTERVAL), DRAW_PASSED_LEAST);
 }
 
 static void test_draw__probability_is_that_of_the_draw(void **state)
@@ -57,11 +85,11 @@ static void test_draw__estimate_is_unbiased(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2000000; i++) {
-		const u64 passed = 1000 + draw_random() % 100000;
-		const u64 away = draw_random() % (draw_random() % 50 ? 10000 : 1000000);
+		const u64 passed = 1000 + random_number() % 100000;
+		const u64 away = random_number() % (random_number() % 50 ? 10000 : 1000000);
 
 		truth += (double)away;
-		if (!draw_takes(passed, INTERVAL, draw_random()))
+		if (!draw_takes(passed, INTERVAL, random_number()))
 			continue;
 		estimate += (double)away * 0x1p32 / draw_probability(passed, INTERVAL);
 		taken++;
@@ -83,7 +111,7 @@ static u64 run(struct off_cpu *cpu, u64 seconds, u64 *now)
 		left[i % 10000] = *now;
 		if (draw_is_due(cpu, &limits, *now))
 			draw_adapt(cpu, &limits, *now);
-		if (!draw_takes(passed, cpu->interval, draw_random()))
+		if (!draw_takes(passed, cpu->interval, random_number()))
 			continue;
 		cpu->spent += STACK_NS;
 		spent += STACK_NS;
@@ -133,6 +161,8 @@ static void test_draw__rest_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_draw__numbers_are_random),
+		cmocka_unit_test(test_draw__passed),
 		cmocka_unit_test(test_draw__probability_is_that_of_the_draw),
 		cmocka_unit_test(test_draw__estimate_is_unbiased),
 		cmocka_unit_test(test_draw__cost_is_bounded),
