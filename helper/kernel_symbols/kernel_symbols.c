@@ -366,6 +366,7 @@ int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 	struct builder builder = {.ksyms = ksyms};
 	int r = 0;
 
+	ksyms->scheduler = (struct kernel_range){0};
 	if (file)
 		r = parse_symbols(&builder, file);
 	if (r == 0) {

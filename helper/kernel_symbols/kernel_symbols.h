@@ -48,8 +48,9 @@ uint32_t ksyms_room(const struct ksyms *ksyms);
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd);
 
 /*
- * Sets the ranges of the kernel and of its scheduler, the parts of BPF programs, and the memfd. Returns 0 or a negative
- * errno: -EACCES where the kernel hides addresses, so that the memfd has no symbols.
+ * Sets the ranges of the kernel and of its scheduler, the parts of BPF programs, and the memfd.
+ * Returns 0 or a negative errno: -EACCES where the kernel hides addresses, so that the memfd has no
+ * symbols.
  */
 int ksyms_read_symbols(struct ksyms *ksyms, FILE *file);
 

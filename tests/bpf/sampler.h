@@ -95,7 +95,10 @@ static struct sampler {
 	struct grant *context_grant; /* the same with GRANT_OF_CONTEXT */
 	struct segment *segment;     /* the first one; NULL: none */
 	u64 told[1 << TOLD_BITS];
-	u64 kernel[4]; /* addresses on the kernel's stack, leaf first; 0: any */
+	u64 kernel[16]; /* addresses on the kernel's stack, leaf first; 0: any */
+	u32 stacks;	/* how often the kernel's stack was read */
+	struct off_cpu off_cpu;
+	struct off_wait off_wait; /* of any thread */
 	struct kernel_range range[4];
 	struct late_name late[1 << LATE_BITS];
 	const char *symbol; /* of each address; NULL: the kernel has no such helper */
@@ -168,6 +171,10 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return &sampler.counters;
 	if (map == &tails)
 		return &sampler.tails;
+	if (map == &off_cpus)
+		return &sampler.off_cpu;
+	if (map == &off_waits)
+		return &sampler.off_wait;
 	if (map == &kept)
 		return number < KEPT_SLOTS_MIN ? &sampler.kept[number] : NULL;
 	return map == &processes ? &sampler.processes : NULL;
@@ -286,10 +293,13 @@ static long bpf_get_current_comm(void *name, u32 bytes)
 
 static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 {
-	memset(to, 0xff, sampler.kernel_depth * 8);
-	for (u32 i = 0; i < sampler.kernel_depth && i < 4 && sampler.kernel[i]; i++)
-		((u64 *)to)[i] = sampler.kernel[i];
-	return sampler.kernel_depth * 8;
+	const u32 skip = flags & BPF_F_SKIP_FIELD_MASK;
+	u32 count = 0;
+
+	sampler.stacks++;
+	for (u32 i = skip; i < sampler.kernel_depth && count < bytes / 8; i++)
+		((u64 *)to)[count++] = i < 16 && sampler.kernel[i] ? sampler.kernel[i] : ~0ull;
+	return count * 8;
 }
 
 static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)

@@ -31,7 +31,8 @@ record() {	# NAME BUILD ARGUMENTS...: leaves NAME.folded (or .$format), NAME.log
 
 load_all() {
 	say loading
-	load_objects 1 /test/objects/*.bpf.o >load 2>load.log
+	load_objects 1 /test/objects/*.bpf.o /test/objects/walk_loop.bpf.o:on_leave \
+		/test/objects/walk_for.bpf.o:on_leave >load 2>load.log
 }
 
 # With none allowed, first those of users, then of any kind; these settings are this guest's alone.

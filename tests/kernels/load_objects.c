@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_objects TIMES OBJECT...: loads each BPF object file so often in each mode of its filter. The
- * running kernel verifies each load, and the program says what that took.
+ * load_objects TIMES OBJECT[:PROGRAM]...: loads each BPF object file so often in each mode of its
+ * filter. The running kernel verifies each load, and the program says what that took. PROGRAM:
+ * loads that one alone; without it, all but on_leave, which only time off the CPU needs.
  * load_objects functions OBJECT: loads it once, and says how the instructions are distributed.
+ * FILE is the object's name without folder and suffix.
  * Lines of standard output:
  *   calibration NANOSECONDS                                    of a fixed piece of work, at best
  *   object FILE MODE MILLISECONDS NANOSECONDS ok|ERRNO         all of it, of median speed;
@@ -35,6 +37,8 @@
 #define LOG_ALL_BYTES  (64u << 20)
 #define LOG_TAIL       1500
 #define PROGRAMS_MAX   16
+#define PROGRAM_APART  "on_leave"
+#define PATH_BYTES     4096
 
 /* ---- calibration: copying and comparing states with differences, as a verifier does ---- */
 
@@ -124,6 +128,7 @@ static struct calibration calibrate(unsigned int times)
 
 struct attempt {
 	const char *file, *name;
+	const char *only; /* the program to load; NULL: all but PROGRAM_APART */
 	int mode, count;
 	const struct bpf_program *program[PROGRAMS_MAX];
 	uint32_t log_level;
@@ -172,6 +177,13 @@ static void find_newer_helpers(void)
 		newer_helpers |= NEWER_SNPRINTF;
 }
 
+static bool is_wanted(const struct attempt *attempt, const char *program)
+{
+	if (attempt->only)
+		return strcmp(program, attempt->only) == 0;
+	return strcmp(program, PROGRAM_APART) != 0;
+}
+
 static int prepare(struct bpf_object *object, struct attempt *attempt)
 {
 	uint32_t *mode = find_constant(object, "filter_mode");
@@ -192,6 +204,10 @@ static int prepare(struct bpf_object *object, struct attempt *attempt)
 	{
 		if (attempt->count == PROGRAMS_MAX)
 			return -E2BIG;
+		if (!is_wanted(attempt, bpf_program__name(program))) {
+			bpf_program__set_autoload(program, false);
+			continue;
+		}
 		bpf_program__set_autoload(program, true);
 		if (!attempt->log[attempt->count])
 			attempt->log[attempt->count] = calloc(1, attempt->log_bytes);
@@ -268,24 +284,39 @@ static int compare_timings(const void *left, const void *right)
 	return (difference > 0) - (difference < 0);
 }
 
-static int load_in_mode(const char *file, int mode, int times)
+static int load_in_mode(struct attempt *attempt, int mode, int times)
 {
-	static struct attempt attempt = {.log_level = LOG_STATISTICS, .log_bytes = LOG_BYTES};
 	struct timing timing[LOADS_MAX] = {0}, *median = &timing[times / 2];
-	const char *slash = strrchr(file, '/');
 	int r = 0;
 
-	attempt.file = file;
-	attempt.mode = mode;
-	attempt.name = slash ? slash + 1 : file;
+	attempt->mode = mode;
 	timing[times - 1].last = true;
 	for (int i = 0; !r && i < times; i++)
-		r = load(&attempt, &timing[i]);
+		r = load(attempt, &timing[i]);
 	qsort(timing, (size_t)times, sizeof(timing[0]), compare_timings);
-	printf("object %s %d %.2f %" PRIu64 " %s\n", attempt.name, mode,
+	printf("object %s %d %.2f %" PRIu64 " %s\n", attempt->name, mode,
 	       (double)median->took / NS_PER_MS, median->calibration,
 	       r ? strerrorname_np(-r) : "ok");
 	return r;
+}
+
+/* what: FILE or FILE:PROGRAM. Ends with the first mode that is refused. */
+static void load_in_all_modes(const char *what, int times)
+{
+	static struct attempt attempt = {.log_level = LOG_STATISTICS, .log_bytes = LOG_BYTES};
+	static char file[PATH_BYTES], name[PATH_BYTES];
+	const char *colon = strchrnul(what, ':'), *base;
+
+	snprintf(file, sizeof(file), "%.*s", (int)(colon - what), what);
+	base = strrchr(file, '/');
+	base = base ? base + 1 : file;
+	snprintf(name, sizeof(name), "%.*s%s", (int)strcspn(base, "."), base, colon);
+	attempt.file = file;
+	attempt.name = name;
+	attempt.only = *colon ? colon + 1 : NULL;
+	for (int mode = 0; mode < FILTER_MODES; mode++)
+		if (load_in_mode(&attempt, mode, times))
+			break;
 }
 
 /* ---- by function ---- */
@@ -374,8 +405,6 @@ int main(int argc, char **argv)
 		return 2;
 	printf("calibration %" PRIu64 "\n", calibrate(10 * CALIBRATIONS).best);
 	for (int i = 2; i < argc; i++)
-		for (int mode = 0; mode < FILTER_MODES; mode++)
-			if (load_in_mode(argv[i], mode, times))
-				break;
+		load_in_all_modes(argv[i], times);
 	return 0;
 }

@@ -15,6 +15,7 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 INSTRUCTIONS=200000
 LOAD_MS=250
 GUEST_MS=2190	# the same by the clock of a guest, at 8.75 of its ns to a native one
+OBJECTS='walk_loop walk_for walk_loop:on_leave walk_for:on_leave sched off_cpu'
 BOOT_SECONDS=240
 CHOSEN='bpf_loop bpf_find_vma bpf_task_pt_regs bpf_get_current_task_btf'	# loader/programs.c
 HZ=199
@@ -128,7 +129,7 @@ check_boot() {	# FILE PART
 # in the dearest mode. Then come milliseconds of CPU time in the slowest mode, raw and at native speed,
 # and the ratio of the two. Prints "refused" and the reason for an object that cannot be loaded.
 figures() {	# LOAD OBJECT
-	awk -v object="$2.bpf.o" -v native="$native" '
+	awk -v object="$2" -v native="$native" '
 		$2 != object { next }
 		$1 == "program" { sum[$3] += $5; if ($5 > largest) largest = $5 }
 		$1 == "object" {
@@ -367,7 +368,8 @@ runtime_row() {	# OBJECT
 
 load_natively() {
 	[ "$(id -u)" = 0 ] || skipped 'needs root' || return
-	"$loader" 5 "$build"/bpf/{walk_loop,walk_for,sched,off_cpu}.bpf.o >"$top/native/load" 2>"$top/native/load.log"
+	"$loader" 5 "$build"/bpf/{walk_loop,walk_for,sched,off_cpu}.bpf.o \
+		"$build"/bpf/walk_{loop,for}.bpf.o:on_leave >"$top/native/load" 2>"$top/native/load.log"
 }
 
 # The best of all times so far: others may keep the machine busy.
@@ -384,7 +386,7 @@ native=
 mkdir "$top/native"
 calibrate 10
 if result 'native: objects' load_natively; then
-	for object in walk_loop walk_for sched off_cpu; do
+	for object in $OBJECTS; do
 		result "native: $object" check_load native $object "$top/native"
 	done
 	rows native "$top/native"
@@ -399,7 +401,7 @@ load_on() {	# KERNEL FILE|- REASON
 	mkdir "$guest"
 	calibrate 1
 	result "$1: boot to load" check_boot "$2" load || return
-	for object in walk_loop walk_for sched off_cpu; do
+	for object in $OBJECTS; do
 		result "$1: $object" check_load "$1" $object "$guest"
 	done
 	touch "$guest/loaded"

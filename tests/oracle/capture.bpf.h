@@ -42,8 +42,8 @@ INLINE struct capture *capture_slot(u64 number)
 }
 
 /*
- * Copies upwards, to the first missing page behind one that is there. The page below a stack pointer
- * may be missing, and the first ones of a large frame: nothing has touched them yet.
+ * Copies upwards, to the first missing page behind one that is there. The page below a stack
+ * pointer may be missing, and the first ones of a large frame: nothing has touched them yet.
  */
 INLINE void capture_near(struct capture *capture, u64 sp)
 {

@@ -97,6 +97,33 @@ static void test_ksyms__kernel_text_only(void **state)
 	close(ksyms.fd);
 }
 
+/* The loader gets the scheduler's text behind all ranges that it was told of. */
+static void test_ksyms__scheduler(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _stext\n"
+				   "ffffffff81800000 T __sched_text_start\n"
+				   "ffffffff81800010 t __schedule\n"
+				   "ffffffff81808000 T __sched_text_end\n"
+				   "ffffffff81900000 t __sched_text_start\t[module]\n"
+				   "ffffffff82000000 T _etext\n";
+	struct kernel_range ranges[4] = {0};
+	static struct ksyms ksyms;
+	const int fd = memfd_create("ranges", MFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(build(text, NULL, &ksyms), 0);
+	assert_symbol(0, 0, 0x800010, "__schedule");
+	assert_int_equal(ksyms_write_ranges(&ksyms, 2, fd), 0);
+	assert_int_equal(pread(fd, ranges, sizeof(ranges), 0), 3 * sizeof(ranges[0]));
+	assert_true(ranges[0].start == 0xffffffff81000000);
+	assert_true(ranges[2].start == 0xffffffff81800000 && ranges[2].end == 0xffffffff81808000);
+	close(fd);
+	close(ksyms.fd);
+	assert_int_equal(build(kernel, NULL, &ksyms), 0);
+	assert_true(ksyms.scheduler.end == 0);
+	close(ksyms.fd);
+}
+
 static void test_ksyms__modules_by_address(void **state)
 {
 	char kallsyms[1024];
@@ -275,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ksyms__kernel_text_only),
+		cmocka_unit_test(test_ksyms__scheduler),
 		cmocka_unit_test(test_ksyms__modules_by_address),
 		cmocka_unit_test(test_ksyms__programs_of_bpf_that_lie_together_are_one_part),
 		cmocka_unit_test(test_ksyms__no_more_parts_than_were_told),
