@@ -1489,7 +1489,7 @@ struct counters {
 	 */
 	u64 kept_done;
 	u64 off_taken;	     /* part of samples: threads that left the CPU */
-	u64 off_skipped;     /* such threads for which the kernel did not run the sampler */
+	u64 off_skipped;     /* such threads for which the call of the sampler failed */
 	u64 off_no_room;     /* those for which the table of waits had no room */
 	u64 off_events_lost; /* EVENT_WAIT for which half of the ring had no room */
 	u64 pad[64 - 18 - REASON_COUNT];

@@ -30,7 +30,8 @@
 _Static_assert(KERNEL_FRAMES_FIRST <= RECORD_KERNEL_FRAMES_MAX, "there is a place for them");
 
 /*
- * The worker's epoch. Only the loader raises it, once a new worker is ready, with no event enabled.
+ * The worker's epoch. Only the loader raises it, once a new worker is ready, with no event enabled
+ * and no draw of threads that leave their CPU.
  */
 volatile u32 worker_epoch;
 /* Flag: sampling has stopped. Interrupts only finish the kept samples, which the loader awaits. */
@@ -38,11 +39,6 @@ volatile u32 draining;
 /* Flag: samples are left out for some time, and count as filtered. The loader alone writes it. */
 volatile u32 resting;
 volatile u32 kept_count; /* samples that are kept at this moment; BPF alone writes it */
-
-/* Addresses of the scheduler's code, and of what sleeps; 0: unknown. The loader alone writes it. */
-volatile struct kernel_range scheduler_text;
-volatile u32
-	hook_frames; /* of the stack of a thread that leaves; 0: unknown. BPF alone writes it */
 
 const volatile u32 ring_bytes = RING_BYTES_MIN;
 const volatile u32 filter_mode = FILTER_ALL;

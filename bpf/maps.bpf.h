@@ -90,10 +90,13 @@ struct {
 	__type(value, u64);
 } denied_samples SEC(".maps");
 
-/* [0] kernel text, then the modules by address; filled before load. */
+/*
+ * [0] kernel text, then the modules by address. [KERNEL_RANGES_MAX]: the scheduler's text, with the
+ * functions that wait (__sched); empty: not known. The loader fills all in.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, KERNEL_RANGES_MAX);
+	__uint(max_entries, KERNEL_RANGES_MAX + 1);
 	__type(key, u32);
 	__type(value, struct kernel_range);
 } kernel_ranges SEC(".maps");

@@ -60,7 +60,10 @@ struct {
 	__type(value, u64);
 } off_left SEC(".maps");
 
-/* on_leave of the sampler. The loader sets it. */
+/*
+ * on_leave of the sampler. The loader sets it, and keeps the map: the kernel empties an array of
+ * programs with its last descriptor.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -203,11 +206,10 @@ INLINE u32 state_bits(struct task_struct *task)
 	return task->state;
 }
 
-INLINE enum off_state state_of(struct task_struct *task, int preempted)
+/* state: of state_bits(), as it was read once; 0: the task can run. */
+INLINE enum off_state state_of(struct task_struct *task, u32 state)
 {
-	u32 state = state_bits(task);
-
-	if (preempted || !state)
+	if (!state)
 		return OFF_PREEMPTED;
 	if (state & TASK_STOPS)
 		return OFF_STOPPED;
@@ -269,9 +271,9 @@ INLINE u64 *left_of(u32 id, u32 call)
 
 /*
  * Returns the time of this switch. To read the clock costs 20 ns, and 80 in some virtual machines.
- * So that is done once a window. In between, the scheduler's clock of this CPU goes on, by which it
- * has just charged the thread (update_curr(), kernel/sched/fair.c). Only interrupts and what the
- * host keeps are no part of that clock.
+ * So that is done once a window, or where the budget is spent. In between, the scheduler's clock of
+ * this CPU goes on, by which it has just charged the thread (update_curr(), kernel/sched/fair.c).
+ * Interrupts and what the host keeps may be no part of that clock.
  */
 INLINE u64 time_of(struct off_cpu *cpu, struct task_struct *prev, const struct off_limits *limits)
 {
@@ -290,12 +292,15 @@ INLINE int leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u
 {
 	const struct off_limits limits = {off_limits.interval, off_limits.window,
 					  off_limits.budget};
-	u32 id = prev->pid, call = OFF_NO_CALL;
+	u32 id = prev->pid, call = OFF_NO_CALL, state = 0;
 	u64 *left, passed, now;
 
 	if (!id || prev->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
-	if (!preempted && state_bits(prev))
+	/* another CPU may wake the thread just now */
+	if (!preempted)
+		state = state_bits(prev);
+	if (state)
 		call = call_left(prev);
 	left = left_of(id, call);
 	if (!left)
@@ -307,7 +312,7 @@ INLINE int leave(struct off_cpu *cpu, struct task_struct *prev, int preempted, u
 		return 0;
 	return prepare(
 		cpu, prev,
-		OFF_WORD(draw_probability(passed, cpu->interval), call, state_of(prev, preempted)),
+		OFF_WORD(draw_probability(passed, cpu->interval), call, state_of(prev, state)),
 		idle);
 }
 

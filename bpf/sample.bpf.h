@@ -98,17 +98,17 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
  * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
  * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
  */
-INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 skip)
+INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
 {
 	struct record *record = &scratch->sample.record;
 	u32 limit = KERNEL_FRAMES_FIRST;
 	u64 *kernel = scratch->sample.kernel;
-	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, skip);
+	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, 0);
 
 	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
 	    bpf_ktime_get_ns() - record->time < walk_budget_ns / KERNEL_FIRST_SHARE) {
 		limit = RECORD_KERNEL_FRAMES_MAX;
-		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, skip);
+		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
 	}
 	if (bytes <= 0 || bytes >= (long)limit * 8)
 		record->flags |= RECORD_FLAG_KERNEL_CUT;
@@ -162,39 +162,46 @@ GLOBAL int store_kernel_frames(u64 now)
 	return 0;
 }
 
-#define HOOK_FRAMES_MAX 8u
+#define HOOK_FRAMES_MAX	 8u
+#define LEAVE_FRAMES_MAX (RECORD_KERNEL_FRAMES_MAX + 1 - HOOK_FRAMES_MAX)
 
 /*
- * Returns how many frames the stack of a thread that leaves has before the scheduler's: those of
- * this program and of its tracepoint. All stacks have as many.
+ * Drops the frames that the stack of a thread that leaves has before the scheduler's: those of this
+ * program and of its tracepoint. There is one more while the tracepoint has several programs.
+ * Returns how many frames are left.
  */
-INLINE u32 frames_of_hook(void *ctx, struct scratch *scratch)
+INLINE u32 drop_hook(struct scratch *scratch, u32 count)
 {
-	u64 start = scheduler_text.start, bytes = scheduler_text.end - start;
+	u32 number = KERNEL_RANGES_MAX;
+	struct kernel_range *scheduler = bpf_map_lookup_elem(&kernel_ranges, &number);
 	u64 *kernel = scratch->sample.kernel;
 
-	if (hook_frames || !bytes)
-		return hook_frames;
-	if (bpf_get_stack(ctx, kernel, HOOK_FRAMES_MAX * 8, 0) < (long)HOOK_FRAMES_MAX * 8)
-		return 0;
+	if (!scheduler)
+		return count;
 	NOT_UNROLLED
-	for (u32 i = 0; i < HOOK_FRAMES_MAX; i++) {
-		if (kernel[i] - start < bytes) {
-			hook_frames = i;
-			return i;
-		}
+	for (u32 i = 0; i < HOOK_FRAMES_MAX && i < count; i++) {
+		if (kernel[i] - scheduler->start >= scheduler->end - scheduler->start)
+			continue;
+		bpf_probe_read_kernel(kernel, LEAVE_FRAMES_MAX * 8, &kernel[i]);
+		count -= i;
+		break;
 	}
-	return 0;
+	if (count <= LEAVE_FRAMES_MAX)
+		return count;
+	scratch->sample.record.flags |= RECORD_FLAG_KERNEL_CUT;
+	return LEAVE_FRAMES_MAX;
 }
 
-/* Takes the kernel stack, behind the first frames. Returns the number of its frames. */
-INLINE u32 kernel_part(void *ctx, struct scratch *scratch, u32 skip)
+/* Takes the kernel stack. off: flag, the thread leaves its CPU. Returns how many frames it has. */
+INLINE u32 kernel_part(void *ctx, struct scratch *scratch, int off)
 {
 	u32 count;
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
-	count = kernel_stack(ctx, scratch, skip & BPF_F_SKIP_FIELD_MASK);
+	count = kernel_stack(ctx, scratch);
+	if (off)
+		return drop_hook(scratch, count);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 
@@ -700,19 +707,17 @@ INLINE void off_begin(struct sample *sample)
 
 /* ---- taking samples ---- */
 
-/*
- * A tick of the clock or of a counter interrupts a thread, or a thread leaves its CPU. The argument
- * `leaves` is a constant, so that each program has its own branches alone.
- */
-
 /* Returns the code segment of what is interrupted: that of the kernel where a thread leaves. */
-INLINE u64 segment_of(void *ctx, int leaves)
+INLINE u64 segment_of(void *ctx, int off)
 {
-	return leaves ? 0 : ((volatile u64 *)ctx)[PT_CS];
+	return off ? 0 : ((volatile u64 *)ctx)[PT_CS];
 }
 
-/* Takes a sample of a task that passed the filter, up to the walk. */
-INLINE void take(void *ctx, int leaves, struct scratch *scratch, u64 id, struct task_struct *task,
+/*
+ * Takes a sample of a task that passed the filter, up to the walk. off: flag, the thread leaves its
+ * CPU. The flag is a constant, so that each program has its own branches alone.
+ */
+INLINE void take(void *ctx, int off, struct scratch *scratch, u64 id, struct task_struct *task,
 		 const struct generation *generation, u64 now)
 {
 	struct sample *sample = &scratch->sample;
@@ -726,13 +731,11 @@ INLINE void take(void *ctx, int leaves, struct scratch *scratch, u64 id, struct 
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	record->flags = record->kernel_frames = 0;
 	sample->off = 0;
-	if (leaves)
+	if (off)
 		off_begin(sample);
-	if ((segment_of(ctx, leaves) & CS_RPL_USER) != CS_RPL_USER) {
-		u32 skip = leaves ? frames_of_hook(ctx, scratch) : 0;
-
+	if ((segment_of(ctx, off) & CS_RPL_USER) != CS_RPL_USER) {
 		record->flags |= RECORD_FLAG_KERNEL_MODE;
-		record->kernel_frames = kernel_part(ctx, scratch, skip);
+		record->kernel_frames = kernel_part(ctx, scratch, off);
 	}
 	record->reason = REASON_end_no_user;
 	sample->copy[0].bytes = sample->copy[1].bytes = 0;
@@ -872,17 +875,17 @@ GLOBAL int sample_is_left_out(u64 cs)
 }
 
 /* Returns whether the current task is not sampled in this interrupt. */
-INLINE int leaves_out(void *ctx, int leaves)
+INLINE int leaves_out(void *ctx, int off)
 {
 	if (draining)
 		return 1;
-	if (off_cpu == OFF_MODE_ONLY && !leaves)
+	if (off_cpu == OFF_MODE_ONLY && !off)
 		return 1;
-	return (LEAVES_OUT || resting) && sample_is_left_out(segment_of(ctx, leaves));
+	return (LEAVES_OUT || resting) && sample_is_left_out(segment_of(ctx, off));
 }
 
 /* Takes a sample of the current task into scratch->sample. Returns 0 when there is none. */
-INLINE int take_now(void *ctx, int leaves, struct scratch *scratch, struct counters *count, u64 now)
+INLINE int take_now(void *ctx, int off, struct scratch *scratch, struct counters *count, u64 now)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 pid = id >> 32;
@@ -906,12 +909,15 @@ INLINE int take_now(void *ctx, int leaves, struct scratch *scratch, struct count
 		count->reason[REASON_lost_throttled]++;
 		return 0;
 	}
+	/* from here on an NMI that interrupts on_leave takes no sample, and no lock of a map */
+	scratch->busy = 1;
 	if (!has_user) {
 		generation = NULL;
 	} else if (!generation) {
 		generation = first_sight(pid, task_mm(task), 0, 0, GIVEN_BY_SAMPLER);
 		if (!generation) {
 			count->reason[REASON_lost_generation]++;
+			scratch->busy = 0;
 			return 0;
 		}
 	} else {
@@ -919,7 +925,6 @@ INLINE int take_now(void *ctx, int leaves, struct scratch *scratch, struct count
 	}
 	if (generation)
 		locate(generation, worker_epoch);
-	scratch->busy = 1;
 	if (!begin_sample()) {
 		scratch->busy = 0;
 		return 0;
@@ -927,9 +932,9 @@ INLINE int take_now(void *ctx, int leaves, struct scratch *scratch, struct count
 	scratch->kept = 0;
 	scratch->late = 0;
 	scratch->unkept = generation && generation->unkept;
-	if (leaves)
+	if (off)
 		count->off_taken++;
-	take(ctx, leaves, scratch, id, task, generation, now);
+	take(ctx, off, scratch, id, task, generation, now);
 	return 1;
 }
 

@@ -60,7 +60,7 @@ int ksyms_start(struct ksyms *ksyms, int proc)
 
 int ksyms_wait(struct ksyms *ksyms)
 {
-	const size_t bytes = ksyms->count * sizeof(*ksyms->ranges);
+	const size_t bytes = (ksyms->count + 1) * sizeof(*ksyms->ranges);
 	struct message message;
 	ssize_t got;
 	int r = channel_expect(&ksyms->channel, MESSAGE_SYMBOLS, READ_MS, &message);
@@ -72,11 +72,10 @@ int ksyms_wait(struct ksyms *ksyms)
 	kill(ksyms->pid, SIGKILL); /* keyhole-kernel-symbols has nothing more to do */
 	waitpid(ksyms->pid, NULL, 0);
 	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
-	got += pread(ksyms->known, &ksyms->scheduler, sizeof(ksyms->scheduler), (off_t)bytes);
 	close_fd(&ksyms->known);
 	if (message.SYMBOLS.error)
 		return message.SYMBOLS.error;
-	if (got != (ssize_t)(bytes + sizeof(ksyms->scheduler)))
+	if (got != (ssize_t)bytes)
 		return -EBADMSG;
 	if (ksyms->ranges[0].end == 0)
 		return -EACCES;

@@ -13,11 +13,11 @@
 #include "ipc/channel.h"
 
 struct ksyms {
-	struct kernel_range ranges[KERNEL_RANGES_MAX]; /* absolute: for BPF's private map only */
-	uint32_t count;				       /* ranges; set by ksyms_start() */
-	struct kernel_range scheduler;		       /* its text; 0: unknown */
-	int fd;	   /* for the worker: sealed memfd, see base/ksyms_file.h; owned */
-	int known; /* memory that the helper fills with the ranges; owned */
+	/* absolute, for BPF's private map only; [count]: the scheduler's, 0: unknown */
+	struct kernel_range ranges[KERNEL_RANGES_MAX + 1];
+	uint32_t count; /* set by ksyms_start() */
+	int fd;		/* for the worker: sealed memfd, see base/ksyms_file.h; owned */
+	int known;	/* memory that the helper fills with the ranges; owned */
 	pid_t pid;
 	struct channel channel;
 };

@@ -77,6 +77,7 @@ static int run(struct options *options, uint64_t begun)
 	r = take_steps(rec);
 	if (r != EXIT_DONE) {
 		/* sampling stops before anything that may have to wait */
+		off_cpu_end(&rec->programs.off_cpu);
 		events_disable(&rec->events);
 		events_disable(&rec->ticks);
 		monitor_explain(&rec->monitor);

@@ -44,9 +44,13 @@ static void set_constants(struct off_cpu_bpf *own, const struct walk_loop_bpf *s
 static int set_sampler(const struct off_cpu_bpf *own, const struct walk_loop_bpf *sampler)
 {
 	const int program = bpf_program__fd(sampler->progs.on_leave);
+	const int map = bpf_map__fd(own->maps.sampler);
 	const uint32_t first = 0;
+	int r = bpf_map_update_elem(map, &first, &program, BPF_ANY);
 
-	return bpf_map_update_elem(bpf_map__fd(own->maps.sampler), &first, &program, BPF_ANY);
+	if (r)
+		return r;
+	return bpf_map_freeze(map);
 }
 
 int off_cpu_load(struct off_cpu *off_cpu, const struct walk_loop_bpf *sampler, uint32_t frequency)

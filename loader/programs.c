@@ -270,13 +270,13 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 			    "run: sudo sysctl kernel.kptr_restrict=1");
 	else if (r)
 		return r;
-	programs->skeleton->bss->scheduler_text = ksyms->scheduler;
 	for (uint32_t i = 0; i < ksyms->count; i++) {
 		r = put(programs->skeleton->maps.kernel_ranges, i, &ksyms->ranges[i]);
 		if (r)
 			return r;
 	}
-	return 0;
+	return put(programs->skeleton->maps.kernel_ranges, KERNEL_RANGES_MAX,
+		   &ksyms->ranges[ksyms->count]);
 }
 
 /*

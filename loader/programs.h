@@ -45,8 +45,8 @@ int programs_load(struct programs *programs, const struct options *options,
 		  const struct rules *rules, struct ksyms *ksyms, int cgroup, pid_t command);
 
 /*
- * Begins the life of a new worker, while no event is enabled. From here on BPF distrusts what an
- * earlier worker wrote.
+ * Begins the life of a new worker, while no event is enabled and off_cpu rests. From here on BPF
+ * distrusts what an earlier worker wrote.
  */
 void programs_begin_epoch(struct programs *programs, uint32_t epoch);
 

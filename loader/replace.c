@@ -193,8 +193,8 @@ void replace_flush(struct recording *rec)
 
 /*
  * Distrusts everything that the ended worker had a hand in. The worker's peers are new as well, and
- * the new worker finds its rings and tables by the epoch alone. No event is enabled meanwhile, so
- * no walk of an earlier epoch is left.
+ * the new worker finds its rings and tables by the epoch alone. Meanwhile no event is enabled and
+ * no thread that leaves its CPU is drawn, so no walk of an earlier epoch is left.
  */
 static enum exit_status replace_worker(struct recording *rec, const struct replace_plan *plan)
 {
@@ -454,11 +454,12 @@ static enum monitor_result replace_dead(struct recording *rec, int child)
 		return MONITOR_FAILED;
 	if (sampling)
 		r = events_enable(&rec->events);
+	if (r) {
+		failed("record", "start of sampling", r);
+		return MONITOR_FAILED;
+	}
 	off_cpu_rest(&rec->programs.off_cpu, rec->chance.resting);
-	if (r == 0)
-		return MONITOR_RUNNING;
-	failed("record", "start of sampling", r);
-	return MONITOR_FAILED;
+	return MONITOR_RUNNING;
 }
 
 /* A broker hangs because a target does: its loss is no death, and sampling goes on. */
@@ -529,6 +530,10 @@ static enum monitor_result carry_out(struct recording *rec, struct monitor_verdi
 }
 
 /* Sampling stops before anything that may have to wait. */
+/*
+ * No draw begins any more. To disable its event interrupts each CPU, which waits for a stack that
+ * is taken there with interrupts off.
+ */
 static enum monitor_result on_end(struct recording *rec)
 {
 	off_cpu_rest(&rec->programs.off_cpu, true);

@@ -18,11 +18,11 @@
  * on_leave takes it.
  */
 struct off_cpu {
-	u64 taken;    /* CLOCK_MONOTONIC, ns: when the last thread left that was drawn */
+	u64 taken;    /* CLOCK_MONOTONIC, ns: when the thread that was drawn last left */
 	u64 word;     /* its OFF_WORD */
 	u64 interval; /* ns: of a thread that leaves less often, every stack is taken; 0: not set */
 	u64 window;   /* CLOCK_MONOTONIC, ns: since when `spent` counts */
-	u64 ahead;    /* ns: CLOCK_MONOTONIC less the scheduler's clock, at that time */
+	u64 ahead;    /* ns: CLOCK_MONOTONIC less the scheduler's clock, when both were read last */
 	u64 spent;    /* ns that stacks took */
 	u64 limit;    /* of `spent`: beyond it the interval doubles */
 	u64 woke;     /* CLOCK_MONOTONIC, ns: the last time that a wait woke the worker */

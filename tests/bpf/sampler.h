@@ -96,7 +96,7 @@ static struct sampler {
 	struct segment *segment;     /* the first one; NULL: none */
 	u64 told[1 << TOLD_BITS];
 	u64 kernel[16]; /* addresses on the kernel's stack, leaf first; 0: any */
-	u32 stacks;	/* how often the kernel's stack was read */
+	struct kernel_range scheduler;
 	struct off_cpu off_cpu;
 	struct off_wait off_wait; /* of any thread */
 	struct kernel_range range[4];
@@ -147,6 +147,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return find_rule(key);
 	if (map == &denied_samples)
 		return number < 9 ? &sampler.denied[number] : NULL;
+	if (map == &kernel_ranges && number == KERNEL_RANGES_MAX)
+		return &sampler.scheduler;
 	if (map == &kernel_ranges)
 		return number < 4 ? &sampler.range[number] : NULL;
 	if (map == &late_names)
@@ -293,11 +295,9 @@ static long bpf_get_current_comm(void *name, u32 bytes)
 
 static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 {
-	const u32 skip = flags & BPF_F_SKIP_FIELD_MASK;
 	u32 count = 0;
 
-	sampler.stacks++;
-	for (u32 i = skip; i < sampler.kernel_depth && count < bytes / 8; i++)
+	for (u32 i = 0; i < sampler.kernel_depth && count < bytes / 8; i++)
 		((u64 *)to)[count++] = i < 16 && sampler.kernel[i] ? sampler.kernel[i] : ~0ull;
 	return count * 8;
 }

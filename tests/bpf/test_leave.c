@@ -36,8 +36,7 @@ static int setup(void **state)
 	sampler.now = 2 * LEFT;
 	sampler.range[0] = (struct kernel_range){TEXT, TEXT + 0x1000000, 0};
 	sampler.off_cpu = (struct off_cpu){.taken = LEFT, .word = WORD};
-	scheduler_text = (struct kernel_range){SCHEDULER, SCHEDULER + 0x1000, 0};
-	hook_frames = 0;
+	sampler.scheduler = (struct kernel_range){SCHEDULER, SCHEDULER + 0x1000, 0};
 	set_stack(4);
 	return 0;
 }
@@ -74,26 +73,38 @@ static void test_leave__has_time_word_and_kernel_part(void **state)
 	assert_true(sampler.off_cpu.spent > 0);
 }
 
-/* The frames of the hook are counted once. */
+/* A tracepoint with several programs has a frame more, and a stack may be short. */
 static void test_leave__begins_at_the_scheduler(void **state)
 {
 	(void)state;
 	assert_begins_at_scheduler(leave(), 6);
-	assert_int_equal(hook_frames, 4);
-	assert_int_equal(sampler.stacks, 2);
+	set_stack(5);
 	assert_begins_at_scheduler(leave(), 6);
-	assert_int_equal(sampler.stacks, 3);
+	sampler.kernel_depth = 7;
+	assert_begins_at_scheduler(leave(), 2);
+	set_stack(0);
+	assert_begins_at_scheduler(leave(), 6);
+}
+
+static void test_leave__deep_stack(void **state)
+{
+	(void)state;
+	sampler.kernel_depth = LEAVE_FRAMES_MAX + 4;
+	assert_begins_at_scheduler(leave(), LEAVE_FRAMES_MAX);
+	sampler.kernel_depth = LEAVE_FRAMES_MAX + 5;
+	assert_true(leave()->flags & RECORD_FLAG_KERNEL_CUT);
+	sampler.kernel_depth = 1000;
+	assert_begins_at_scheduler(leave(), LEAVE_FRAMES_MAX);
 }
 
 /* Hidden addresses, or no scheduler on the stack: all frames stay. */
 static void test_leave__unknown_scheduler(void **state)
 {
 	(void)state;
-	scheduler_text = (struct kernel_range){0};
+	sampler.scheduler = (struct kernel_range){0};
 	assert_int_equal(leave()->kernel_frames, 10);
-	scheduler_text = (struct kernel_range){1, 2, 0};
+	sampler.scheduler = (struct kernel_range){1, 2, 0};
 	assert_int_equal(leave()->kernel_frames, 10);
-	assert_int_equal(hook_frames, 0);
 }
 
 static void test_leave__nothing_was_drawn(void **state)
@@ -122,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_leave__has_time_word_and_kernel_part, setup),
 		cmocka_unit_test_setup(test_leave__begins_at_the_scheduler, setup),
+		cmocka_unit_test_setup(test_leave__deep_stack, setup),
 		cmocka_unit_test_setup(test_leave__unknown_scheduler, setup),
 		cmocka_unit_test_setup(test_leave__nothing_was_drawn, setup),
 		cmocka_unit_test_setup(test_leave__while_it_rests, setup),
