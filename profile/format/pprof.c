@@ -172,6 +172,7 @@ static void put_comments(struct pprof *pprof)
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	struct format_totals totals;
 	char text[128], guessed[48] = "";
+	const char *unit = "samples";
 	int64_t comments[2 + PROFILE_NOTES_MAX];
 	size_t notes;
 	const uint32_t *note = profile_notes(pprof->profile, &notes);
@@ -180,15 +181,17 @@ static void put_comments(struct pprof *pprof)
 	if (totals.guessed)
 		snprintf(guessed, sizeof(guessed), "complete (guessed): %" PRIu64 ", ",
 			 totals.guessed);
-	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", %scut: %" PRIu64,
-		 totals.samples, totals.complete, guessed, totals.cut);
+	if (pprof->times->type)
+		unit = pprof->times->unit;
+	snprintf(text, sizeof(text), "%s: %" PRIu64 ", complete: %" PRIu64 ", %scut: %" PRIu64,
+		 unit, totals.samples, totals.complete, guessed, totals.cut);
 	comments[0] = put_string(pprof, "keyhole " KEYHOLE_VERSION);
 	comments[1] = put_string(pprof, text);
 	for (size_t i = 0; i < notes; i++)
 		comments[2 + i] = note[i];
 	part.n_comment = 2 + notes;
-	/* counts are no samples, and nobody knows which stacks of another profiler are complete */
-	if (pprof->times->type || !pprof->times->walked)
+	/* counts are neither samples nor times of threads, or the stacks are another profiler's */
+	if (!pprof->times->walked || (pprof->times->type && !pprof->times->tick))
 		part.n_comment = 1;
 	part.comment = comments;
 	put_part(pprof, &part);

@@ -15,8 +15,6 @@
 #include "base/waited.h"
 #include "base/wire.h"
 
-#define COMMENT_TOTALS "samples: " /* of keyhole, where it knows which stacks are complete */
-
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
 	SAMPLE_VALUES,
@@ -248,15 +246,29 @@ static int read_samples(struct pprof_input *in)
 
 /* ---- the file ---- */
 
+static bool begins_with_one(const char *comment, const char *const starts[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(comment, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 /* Returns whether a comment is one of our notes for people. */
 static bool is_note(const char *comment)
 {
 	static const char *const starts[] = {RUNTIME_NOTE_START, WAITED_NOTE_START};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (!strncmp(comment, starts[i], strlen(starts[i])))
-			return true;
-	return false;
+	return begins_with_one(comment, starts, sizeof(starts) / sizeof(starts[0]));
+}
+
+/* Returns whether a comment has our totals: of samples, or of times of threads. */
+static bool is_of_totals(const char *comment)
+{
+	static const char *const starts[] = {"samples: ", "nanoseconds: "};
+
+	return begins_with_one(comment, starts, sizeof(starts) / sizeof(starts[0])) &&
+	       strstr(comment, ", complete: ");
 }
 
 static int read_comments(struct pprof_input *in)
@@ -266,8 +278,7 @@ static int read_comments(struct pprof_input *in)
 
 	for (uint32_t i = 0; i < in->tables.comment_count && r == 0; i++) {
 		comment = pprof_text(in, in->tables.comments[i], &r);
-		if (!strncmp(comment, COMMENT_TOTALS, strlen(COMMENT_TOTALS)) &&
-		    strstr(comment, ", complete: "))
+		if (is_of_totals(comment))
 			in->commented = true;
 		if (r == 0 && is_note(comment))
 			r = profile_note_add(in->profile, comment);
