@@ -345,17 +345,22 @@ static void put_location(struct pprof *pprof, uint32_t id)
 	put_part(pprof, &part);
 }
 
-static bool is_own_key(const char *key)
+/* Returns whether this file has the key for a label of the writer's own. */
+static bool is_own_key(const struct pprof *pprof, const char *key)
 {
-	static const char *const keys[] = {
-#define L(id, key) key,
+	static const struct {
+		const char *key;
+		bool of_times;
+	} keys[] = {
+#define L(id, key) {key, false},
+#define T(id, key) {key, true},
 #include "profile/pprof_labels.def"
 #undef L
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
+		if (strcmp(keys[i].key, key) == 0)
+			return pprof->times->tick || !keys[i].of_times;
 	return false;
 }
 
@@ -379,7 +384,7 @@ static void add_given(const struct pprof *pprof, uint32_t id, struct label_list 
 	size_t count = profile_labels_get(pprof->profile, id, &labels);
 
 	for (size_t i = 0; i < count && list->count < LABELS_MAX; i++)
-		if (!is_own_key(profile_string_get(pprof->profile, labels[i].key)))
+		if (!is_own_key(pprof, profile_string_get(pprof->profile, labels[i].key)))
 			add_label(list, labels[i].key, labels[i].value, 0);
 }
 

@@ -93,6 +93,21 @@ static void add_given(struct pprof_sample *sample, uint32_t key, uint32_t text)
 		sample->labels[sample->label_count++] = (struct profile_label){key, text};
 }
 
+/* Returns the meaning that a key has in this file. */
+static uint8_t label_in(const struct pprof_input *in, const struct pprof_string *key)
+{
+	static const bool of_times[LABELS] = {
+#define L(id, key) [LABEL_##id] = false,
+#define T(id, key) [LABEL_##id] = true,
+#include "profile/pprof_labels.def"
+#undef L
+	};
+
+	if (of_times[key->label] && !in->has_states)
+		return LABEL_OTHER;
+	return key->label;
+}
+
 /* The label of a container is left alone: the model finds the container in the path. */
 static int read_label(struct pprof_input *in, struct reader *message, struct pprof_sample *sample)
 {
@@ -104,7 +119,7 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 	int r = 0;
 
 	key = pprof_string(in, number[LABEL_FIELD_KEY], &r);
-	label = key->label;
+	label = label_in(in, key);
 	string = pprof_string(in, number[LABEL_FIELD_TEXT], &r);
 	if (r < 0)
 		return r;

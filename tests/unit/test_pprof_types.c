@@ -288,6 +288,37 @@ static void test_pprof_types__waits_are_counted(void **state)
 	profile_free(again);
 }
 
+/* A program may call its own labels as the writer calls those of times of threads. */
+static void test_pprof_types__labels_of_programs_are_no_states(void **state)
+{
+	const struct profile_times cpu = {.period = 1000, .walked = true};
+	const struct profile_times wall = {
+		.period = 1, .tick = 1, .type = "wall", .unit = "nanoseconds", .walked = true};
+	struct profile *profile = profile_new(), *again;
+	struct profile_label label = {profile_string(profile, "wait"),
+				      profile_string(profile, "lock")};
+	struct profile_sample sample = {.pid = 7, .count = 1};
+	const struct profile_label *labels;
+	struct pprof_info info;
+
+	(void)state;
+	sample.labels = profile_labels_add(profile, &label, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	again = reread(profile, &cpu, NULL, &info);
+	sample = profile_sample_get(again, 0);
+	assert_int_equal(sample.state, STATE_CPU);
+	assert_int_equal(profile_labels_get(again, sample.labels, &labels), 1);
+	assert_string_equal(profile_string_get(again, labels[0].key), "wait");
+	assert_string_equal(profile_string_get(again, labels[0].value), "lock");
+	profile_free(again);
+	again = reread(profile, &wall, NULL, &info);
+	sample = profile_sample_get(again, 0);
+	assert_int_equal(sample.state, STATE_CPU);
+	assert_int_equal(profile_labels_get(again, sample.labels, &labels), 0);
+	profile_free(again);
+	profile_free(profile);
+}
+
 /* Times of which nobody knows whether keyhole walked the stacks are nobody's. */
 static void test_pprof_types__times_of_another_profiler(void **state)
 {
@@ -311,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_types__survive_pprof),
 		cmocka_unit_test(test_pprof_types__times_of_threads_are_ours),
 		cmocka_unit_test(test_pprof_types__waits_are_counted),
+		cmocka_unit_test(test_pprof_types__labels_of_programs_are_no_states),
 		cmocka_unit_test(test_pprof_types__times_of_another_profiler),
 	};
 
