@@ -83,6 +83,13 @@ static void run_again(uint64_t began, uint64_t time)
 	waits_end(waits, &event);
 }
 
+/* All events until then have been taken. */
+static void close_window(uint64_t told)
+{
+	waits_told_until(waits, told);
+	waits_close_window(waits);
+}
+
 static struct waits_counts counts(void)
 {
 	struct waits_counts now;
@@ -161,7 +168,7 @@ static void test_waits__window_has_its_part(void **state)
 {
 	(void)state;
 	leave(LEFT, OFF_CERTAIN);
-	waits_close_window(waits, LEFT + 7 * MS);
+	close_window(LEFT + 7 * MS);
 	waits_begin_profile(waits, true);
 	assert_int_equal(taken_ns, 7 * MS);
 	run_again(LEFT, LEFT + 10 * MS);
@@ -171,6 +178,28 @@ static void test_waits__window_has_its_part(void **state)
 	leave(LEFT + 20 * MS, OFF_CERTAIN);
 	waits_begin_profile(waits, false);
 	assert_int_equal(counts().lost, 1);
+}
+
+/* The event of a wait that is over, and the thread's next wait, are read after the window's end. */
+static void test_waits__over_but_not_yet_told(void **state)
+{
+	(void)state;
+	leave(LEFT, OFF_CERTAIN);
+	waits_told_until(waits, LEFT + 5 * MS);
+	waits_close_window(waits); /* at 10 ms */
+	assert_int_equal(taken_ns, 5 * MS);
+	waits_begin_profile(waits, true);
+	run_again(LEFT, LEFT + 7 * MS);
+	assert_int_equal(taken_ns, 7 * MS);
+	leave(LEFT + 8 * MS, OFF_CERTAIN);
+	run_again(LEFT + 8 * MS, LEFT + 12 * MS);
+	assert_int_equal(taken_ns, 11 * MS);
+	assert_int_equal(taken_waits, 2 * PROFILE_WAITS_ONE);
+	/* the clock of an earlier look says nothing new */
+	waits_told_until(waits, LEFT + 2 * MS);
+	leave(LEFT + 3 * MS, OFF_CERTAIN);
+	waits_close_window(waits);
+	assert_int_equal(taken_ns, 13 * MS);
 }
 
 static void test_waits__lost_halves_are_counted(void **state)
@@ -239,13 +268,13 @@ static void test_waits__event_may_be_lost(void **state)
 	event.event.time = LEFT + 60 * MS;
 	event.event.kind = EVENT_WAIT;
 	waits_end(waits, &event);
-	waits_close_window(waits, LEFT + 100 * MS);
+	close_window(LEFT + 100 * MS);
 	assert_int_equal(takes, 0);
 	/* it was not */
 	run_again(LEFT, LEFT + 120 * MS);
 	assert_int_equal(taken_ns, 120 * MS);
 	leave(LEFT + 130 * MS, OFF_CERTAIN);
-	waits_close_window(waits, LEFT + 140 * MS);
+	close_window(LEFT + 140 * MS);
 	assert_int_equal(taken_ns, 130 * MS);
 }
 
@@ -287,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits__open_one_counts_until_the_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__window_has_its_part, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waits__over_but_not_yet_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__lost_halves_are_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__tables_are_bounded, setup, teardown),

@@ -27,6 +27,7 @@ struct waits {
 	uint32_t profile;   /* counts profiles */
 	uint64_t looked;    /* for old events, last */
 	uint64_t lost_at;   /* CLOCK_MONOTONIC, ns: when BPF lost an event, last */
+	uint64_t told;	    /* the same: all events until then have been taken */
 };
 
 struct waits *waits_new(const struct waits_parts *parts)
@@ -384,9 +385,15 @@ static void count_open(struct waits *waits, uint64_t now, bool is_end)
 	}
 }
 
-void waits_close_window(struct waits *waits, uint64_t now)
+void waits_told_until(struct waits *waits, uint64_t time)
 {
-	count_open(waits, now, false);
+	if (time > waits->told)
+		waits->told = time;
+}
+
+void waits_close_window(struct waits *waits)
+{
+	count_open(waits, waits->told, false);
 }
 
 void waits_begin_profile(struct waits *waits, bool keeps_locations)
