@@ -287,6 +287,7 @@ static int init_accounts(struct session *session)
 	struct accounts_parts accounts = {
 		.places = parts->accounts,
 		.cpus = parts->account_cpus,
+		.note = &parts->tails->account_note,
 		.cpu_count = parts->config.cpus,
 		.flags = parts->config.flags,
 		.top = parts->config.top,
