@@ -62,7 +62,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void leave(uint64_t time, uint32_t probability)
+static void leave_with(uint32_t tid, uint64_t time, uint32_t probability)
 {
 	static uint32_t locations[] = {5, 9};
 	struct waits_stack stack = {.word = OFF_WORD(probability, SYS_futex, OFF_SLEEPS),
@@ -70,8 +70,18 @@ static void leave(uint64_t time, uint32_t probability)
 				    .depth = 2};
 
 	stack.head.time = time;
-	stack.head.tid = TID;
+	stack.head.tid = tid;
 	assert_int_equal(waits_begin(waits, &stack), 0);
+}
+
+static void leave_as(uint32_t tid, uint64_t time)
+{
+	leave_with(tid, time, OFF_CERTAIN);
+}
+
+static void leave(uint64_t time, uint32_t probability)
+{
+	leave_with(TID, time, probability);
 }
 
 static void run_again(uint64_t began, uint64_t time)
@@ -227,6 +237,26 @@ static void test_waits__tables_are_bounded(void **state)
 	assert_int_equal(counts().lost, 3);
 }
 
+/* Times that are 73 minutes apart give a thread's waits one key: the second one counts as lost. */
+static void test_waits__two_of_one_key(void **state)
+{
+	const uint64_t later = LEFT + (1ull << (64 - PROCESS_PID_BITS));
+
+	(void)state;
+	run_again(LEFT, LEFT + MS);
+	leave(later, OFF_CERTAIN);
+	assert_int_equal(takes, 0);
+	assert_int_equal(counts().lost, 1);
+	run_again(later, later + 3 * MS);
+	assert_int_equal(taken_ns, 3 * MS);
+	/* and so does a thread that no kernel has */
+	leave_as(TID, later + 1);
+	leave_as(TID | 1u << PROCESS_PID_BITS, LEFT);
+	assert_int_equal(counts().lost, 2);
+	run_again(later + 1, later + 1 + 4 * MS);
+	assert_int_equal(taken_ns, 7 * MS);
+}
+
 /* Fields of an event that BPF never writes. */
 static void test_waits__malformed_event_is_lost(void **state)
 {
@@ -320,6 +350,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits__lost_halves_are_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__tables_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waits__two_of_one_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__malformed_event_is_lost, setup,
 						teardown),
 		cmocka_unit_test(test_waits__state_says_why),

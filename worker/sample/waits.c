@@ -262,6 +262,8 @@ static int keep(struct waits *waits, struct begun *begun)
 		lose(waits, before);
 	if (map_count(waits->begun) >= WAITS_MAX)
 		return -ENOSPC;
+	if (map_get(waits->begun, key_of(head->time, head->tid)))
+		return -EEXIST;
 	if (map_put(waits->begun, key_of(head->time, head->tid), begun) < 0)
 		return -ENOMEM;
 	if (map_put(waits->latest, head->tid, begun) == 0)
@@ -270,10 +272,26 @@ static int keep(struct waits *waits, struct begun *begun)
 	return -ENOMEM;
 }
 
+static bool is_end_of(const struct event_wait *end, const struct record *head)
+{
+	return end->began == head->time && end->tid == head->tid;
+}
+
+/* Returns the event of a record, which the caller frees, or NULL. */
+static struct event_wait *take_event(struct waits *waits, const struct record *head)
+{
+	struct event_wait *end = map_remove(waits->ended, key_of(head->time, head->tid));
+
+	if (!end || is_end_of(end, head))
+		return end;
+	free(end);
+	waits->counts.lost++;
+	return NULL;
+}
+
 int waits_begin(struct waits *waits, const struct waits_stack *stack)
 {
-	const uint64_t key = key_of(stack->head.time, stack->head.tid);
-	struct event_wait *end = map_remove(waits->ended, key);
+	struct event_wait *end = take_event(waits, &stack->head);
 	struct begun *begun = copy_of(stack);
 
 	if (begun)
@@ -327,7 +345,7 @@ void waits_end(struct waits *waits, const struct event_wait *event)
 	if (end.lost_at > waits->lost_at)
 		waits->lost_at = end.lost_at;
 	begun = map_get(waits->begun, key_of(end.began, end.tid));
-	if (!begun || begun->stack.head.time != end.began || begun->stack.head.tid != end.tid) {
+	if (!begun || !is_end_of(&end, &begun->stack.head)) {
 		keep_event(waits, &end);
 		return;
 	}
