@@ -1083,11 +1083,21 @@ struct journal {
 	struct journal_object parsing, quarantined[JOURNAL_QUARANTINED];
 };
 
+/*
+ * The same about accounts: what workers have read of stints whose places others have taken. The
+ * filter of names leaves the second part of that out. All the note can do is falsify sums.
+ */
+#define ACCOUNT_NOTE_WORDS 32u
+struct account_note {
+	u64 read[ACCOUNT_NOTE_WORDS], unwanted[ACCOUNT_NOTE_WORDS];
+};
+
 /* How far the worker has read each ring. Only the worker writes; a map of its own, page aligned. */
 struct ring_tails {
 	u64 tail[ABI_MAX_CPUS];
 	u64 next_look; /* CLOCK_MONOTONIC, ns: until then no event has to wake the worker */
 	struct journal journal;
+	struct account_note account_note;
 };
 
 /* Helpers that the object for old kernels uses where the kernel has them. */

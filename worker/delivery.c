@@ -120,7 +120,7 @@ static int send_window(struct delivery *delivery)
 
 	if (r < 0)
 		return r;
-	r = product_render_window(session_product(delivery->session), fd);
+	r = session_render_window(delivery->session, fd);
 	r = rendered(r, fd, &bytes);
 	if (r < 0)
 		return r;

@@ -329,7 +329,7 @@ int product_render_window(struct product *product, int fd)
 
 	if (product->accounts)
 		return accounts_render(product->accounts, true, fd);
-	samples_close_window(product->resources->samples, end);
+	samples_close_window(product->resources->samples);
 	r = note_runtimes(product);
 
 	if (r < 0)

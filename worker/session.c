@@ -138,6 +138,8 @@ static bool read_streams(struct session *session, uint64_t now)
 		busy = stream_events(session->stream) != events;
 	if (busy)
 		session->busy = true;
+	if (!stream_behind(session->stream))
+		samples_told_until(session->samples, now);
 	if (session->parts.config.flags & OPTIONS_STAT) {
 		stream_drop(session->stream);
 		return false;
@@ -285,6 +287,7 @@ static int init_accounts(struct session *session)
 	struct accounts_parts accounts = {
 		.places = parts->accounts,
 		.cpus = parts->account_cpus,
+		.note = &parts->tails->account_note,
 		.cpu_count = parts->config.cpus,
 		.flags = parts->config.flags,
 		.top = parts->config.top,
@@ -582,6 +585,12 @@ int session_finish(struct session *session)
 	/* `keyhole why` profiles one process, which is the first that BPF tells of. */
 	why_pid = stream_first_seen(session->stream);
 	return product_finish(&session->product, why_pid);
+}
+
+int session_render_window(struct session *session, int fd)
+{
+	read_streams(session, session->parts.clock());
+	return product_render_window(&session->product, fd);
 }
 
 struct product *session_product(struct session *session)

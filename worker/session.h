@@ -108,6 +108,11 @@ void session_promise_turn(struct session *session, uint64_t when);
 bool session_waiting(const struct session *session);
 /* Reads the last records, resolves all, and makes the names. 0 or -ENOMEM. */
 int session_finish(struct session *session);
+/*
+ * Renders the window until now (product.h), with the waits of threads whose end has been told by
+ * now. Returns 0 or a negative errno.
+ */
+int session_render_window(struct session *session, int fd);
 /* Borrowed: makes names and renders (product.h), once the turns have collected samples. */
 struct product *session_product(struct session *session);
 

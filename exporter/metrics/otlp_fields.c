@@ -38,28 +38,40 @@ void otlp_put_number(struct buffer *buffer, uint32_t field, uint64_t value)
 	buffer_put_varint(buffer, value);
 }
 
-void otlp_put_attribute(struct buffer *buffer, uint32_t field, const char *key, const char *value)
+/* A key and its value, while the value is written: where both messages begin. */
+struct attribute {
+	size_t pair, any;
+};
+
+static struct attribute open_attribute(struct buffer *buffer, uint32_t field, const char *key)
 {
-	const size_t pair = buffer_open(buffer, field);
-	size_t any;
+	struct attribute attribute = {.pair = buffer_open(buffer, field)};
 
 	otlp_put_text(buffer, PAIR_KEY, key);
-	any = buffer_open(buffer, PAIR_VALUE);
+	attribute.any = buffer_open(buffer, PAIR_VALUE);
+	return attribute;
+}
+
+static void close_attribute(struct buffer *buffer, struct attribute attribute)
+{
+	buffer_close(buffer, attribute.any);
+	buffer_close(buffer, attribute.pair);
+}
+
+void otlp_put_attribute(struct buffer *buffer, uint32_t field, const char *key, const char *value)
+{
+	const struct attribute attribute = open_attribute(buffer, field, key);
+
 	otlp_put_text(buffer, ANY_STRING, value);
-	buffer_close(buffer, any);
-	buffer_close(buffer, pair);
+	close_attribute(buffer, attribute);
 }
 
 void otlp_put_int_attribute(struct buffer *buffer, uint32_t field, const char *key, uint64_t value)
 {
-	const size_t pair = buffer_open(buffer, field);
-	size_t any;
+	const struct attribute attribute = open_attribute(buffer, field, key);
 
-	otlp_put_text(buffer, PAIR_KEY, key);
-	any = buffer_open(buffer, PAIR_VALUE);
 	otlp_put_number(buffer, ANY_INT, value);
-	buffer_close(buffer, any);
-	buffer_close(buffer, pair);
+	close_attribute(buffer, attribute);
 }
 
 void otlp_put_value(struct buffer *buffer, enum metric_unit unit, uint64_t number)

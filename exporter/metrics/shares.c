@@ -197,28 +197,20 @@ static void note_epoch(struct shares *shares, uint64_t epoch)
 		shares->is_late = true;
 }
 
-/* Counts the rows of the last whole set. */
-static size_t shown(const struct shares *shares, enum account_row kind)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < SHARES_KEPT_MAX; i++)
-		count += shares->rows[kind][i].set == shares->set;
-	return count;
-}
-
 /* Gives up the rows of a set that has no end. They stay in the last whole one, if it has room. */
 static void give_up(struct shares *shares, enum account_row kind)
 {
-	size_t count = shown(shares, kind);
-
 	for (size_t i = 0; i < SHARES_KEPT_MAX; i++) {
 		struct share *share = &shares->rows[kind][i];
 
 		if (share->set <= shares->set)
 			continue;
 		share->set = shares->set;
-		if (shares->set > 0 && count++ >= SHARES_SHOWN_MAX)
+		if (share->before == shares->set)
+			continue;
+		if (shares->whole[kind] < SHARES_SHOWN_MAX)
+			shares->whole[kind]++;
+		else
 			share->set--;
 	}
 }
@@ -230,15 +222,16 @@ static void begin_epoch(struct shares *shares, uint64_t epoch)
 		return;
 	shares->epoch = epoch;
 	for (enum account_row kind = 0; kind < ACCOUNT_ROWS; kind++) {
-		shares->taken[kind] = 0;
-		if (shares->rows[kind])
+		if (shares->taken[kind] > 0)
 			give_up(shares, kind);
+		shares->taken[kind] = 0;
 	}
 }
 
 static void take(struct shares *shares, struct share *share, const struct share *fresh,
 		 const struct account_values *values)
 {
+	share->before = share->set;
 	share->set = shares->set + 1;
 	memcpy(share->name, fresh->name, sizeof(share->name));
 	memcpy(share->group, fresh->group, sizeof(share->group));
@@ -313,6 +306,7 @@ void shares_take_sums(struct shares *shares, const struct message_account_sums *
 	raise_all(own->softirq_ns, message->softirq_ns, ACCOUNTS_SOFTIRQS);
 	raise_all(own->softirqs, message->softirqs, ACCOUNTS_SOFTIRQS);
 	split(&own->threads, &shares->modes);
+	memcpy(shares->whole, shares->taken, sizeof(shares->whole));
 	memset(shares->taken, 0, sizeof(shares->taken));
 	shares->set++;
 }

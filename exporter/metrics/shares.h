@@ -26,8 +26,9 @@ struct share_modes {
 struct share {
 	uint64_t id;
 	uint32_t pid;
-	uint64_t set;	/* the last one that the share was in; 0: the place is free */
-	uint64_t begun; /* ns since 1970: when its numbers were 0; 0: when the agent began */
+	uint64_t set;	 /* the last one that the share was in; 0: the place is free */
+	uint64_t before; /* the one that the share was in before that one; 0: none */
+	uint64_t begun;	 /* ns since 1970: when its numbers were 0; 0: when the agent began */
 	struct account_values last, total;
 	struct share_modes modes;
 	char name[ACCOUNT_NAME_BYTES], group[ACCOUNT_GROUP_BYTES]; /* clean, end with a NUL */
@@ -36,6 +37,7 @@ struct share {
 struct shares {
 	struct share *rows[ACCOUNT_ROWS]; /* SHARES_KEPT_MAX each; NULL: none yet */
 	size_t taken[ACCOUNT_ROWS];	  /* in the set that is coming */
+	size_t whole[ACCOUNT_ROWS];	  /* rows of the last whole set */
 	uint64_t set;			  /* that is whole; 0: none */
 	uint64_t epoch;			  /* of the worker that sends the set */
 	uint64_t refused;		  /* rows beyond the bounds */

@@ -182,44 +182,60 @@ static const char *set_duration(void *target, const char *argument, size_t value
 	return NULL;
 }
 
-/* Splits "10ms" into the digits and the ns of the unit; 0: there is none. */
-static uint64_t split_small_unit(char *text)
+/*
+ * Splits "10ms" into the digits and the ns of the unit. A number without a unit has `bare`, the
+ * smallest unit; 0: each number has a unit. Returns 0 for what is no unit.
+ */
+static uint64_t split_unit(char *text, uint64_t bare)
 {
 	static const struct {
-		const char *unit;
+		const char *suffix;
 		uint64_t ns;
 	} units[] = {{"ns", 1},
 		     {"us", NS_PER_SECOND / 1000000},
 		     {"ms", NS_PER_MS},
-		     {"s", NS_PER_SECOND}};
-	char *unit = text + strspn(text, "0123456789");
+		     {"s", NS_PER_SECOND},
+		     {"m", 60 * NS_PER_SECOND},
+		     {"h", 3600 * NS_PER_SECOND}};
+	char *suffix = text + strspn(text, "0123456789");
 
+	if (!*suffix)
+		return bare;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].unit) != 0)
+		if (strcmp(suffix, units[i].suffix) != 0 || units[i].ns < bare)
 			continue;
-		*unit = '\0';
+		*suffix = '\0';
 		return units[i].ns;
 	}
 	return 0;
+}
+
+/* Returns whether an argument is a time of at most `most` ns. bare: see split_unit(). */
+static bool read_time(const char *argument, uint64_t bare, uint64_t most, uint64_t *ret_ns)
+{
+	char text[16];
+	uint64_t unit, count;
+
+	if (strlen(argument) >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%s", argument);
+	unit = split_unit(text, bare);
+	if (!unit || !decimal_read(text, 0, most / unit, &count))
+		return false;
+	*ret_ns = count * unit;
+	return true;
 }
 
 /* Value: OPTIONS_OFF_CPU. */
 static const char *set_off_cpu(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;
-	char text[16];
-	uint64_t unit, count;
+	uint64_t *least = &line->options->off_cpu_min;
 
 	line->options->flags |= (uint32_t)value;
-	line->options->off_cpu_min = 0;
-	if (!argument)
-		return NULL;
-	snprintf(text, sizeof(text), "%s", argument);
-	unit = split_small_unit(text);
-	if (!unit || strlen(argument) >= sizeof(text) ||
-	    !decimal_read(text, 0, OPTIONS_OFF_CPU_MAX / unit, &count))
+	*least = 0;
+	if (argument && !read_time(argument, 0, OPTIONS_OFF_CPU_MAX, least))
 		return "not a time such as 100us, 10ms or 1s, 1000s at most";
-	line->options->off_cpu_min = count * unit;
 	return NULL;
 }
 
@@ -257,37 +273,15 @@ static const char *set_threshold(void *target, const char *argument, size_t valu
 	return NULL;
 }
 
-/* Splits "5m" into the digits and the seconds of the unit, which are 1 where there is none. */
-static uint32_t split_unit(char *text)
-{
-	static const struct {
-		char unit;
-		uint32_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
-	const size_t length = strlen(text);
-
-	for (size_t i = 0; length > 1 && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (text[length - 1] != units[i].unit)
-			continue;
-		text[length - 1] = '\0';
-		return units[i].seconds;
-	}
-	return 1;
-}
-
 static const char *set_chance_interval(void *target, const char *argument, size_t value)
 {
 	struct line *line = target;
-	char text[16];
-	uint32_t unit, count;
+	uint64_t ns;
 
 	(void)value;
-	snprintf(text, sizeof(text), "%s", argument);
-	unit = split_unit(text);
-	if (strlen(argument) >= sizeof(text) ||
-	    !decimal_read32(text, 1, CHANCE_INTERVAL_MAX / unit, &count))
+	if (!read_time(argument, NS_PER_SECOND, CHANCE_INTERVAL_MAX * NS_PER_SECOND, &ns) || !ns)
 		return "not a time such as 90s, 1m or 1h, 24h at most";
-	line->options->chance.interval = count * unit;
+	line->options->chance.interval = (uint32_t)(ns / NS_PER_SECOND);
 	return NULL;
 }
 

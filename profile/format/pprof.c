@@ -172,6 +172,7 @@ static void put_comments(struct pprof *pprof)
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	struct format_totals totals;
 	char text[128], guessed[48] = "";
+	const char *unit = "samples";
 	int64_t comments[2 + PROFILE_NOTES_MAX];
 	size_t notes;
 	const uint32_t *note = profile_notes(pprof->profile, &notes);
@@ -180,15 +181,17 @@ static void put_comments(struct pprof *pprof)
 	if (totals.guessed)
 		snprintf(guessed, sizeof(guessed), "complete (guessed): %" PRIu64 ", ",
 			 totals.guessed);
-	snprintf(text, sizeof(text), "samples: %" PRIu64 ", complete: %" PRIu64 ", %scut: %" PRIu64,
-		 totals.samples, totals.complete, guessed, totals.cut);
+	if (pprof->times->type)
+		unit = pprof->times->unit;
+	snprintf(text, sizeof(text), "%s: %" PRIu64 ", complete: %" PRIu64 ", %scut: %" PRIu64,
+		 unit, totals.samples, totals.complete, guessed, totals.cut);
 	comments[0] = put_string(pprof, "keyhole " KEYHOLE_VERSION);
 	comments[1] = put_string(pprof, text);
 	for (size_t i = 0; i < notes; i++)
 		comments[2 + i] = note[i];
 	part.n_comment = 2 + notes;
-	/* counts are no samples, and nobody knows which stacks of another profiler are complete */
-	if (pprof->times->type || !pprof->times->walked)
+	/* counts are neither samples nor times of threads, or the stacks are another profiler's */
+	if (!pprof->times->walked || (pprof->times->type && !pprof->times->tick))
 		part.n_comment = 1;
 	part.comment = comments;
 	put_part(pprof, &part);
@@ -342,17 +345,22 @@ static void put_location(struct pprof *pprof, uint32_t id)
 	put_part(pprof, &part);
 }
 
-static bool is_own_key(const char *key)
+/* Returns whether this file has the key for a label of the writer's own. */
+static bool is_own_key(const struct pprof *pprof, const char *key)
 {
-	static const char *const keys[] = {
-#define L(id, key) key,
+	static const struct {
+		const char *key;
+		bool of_times;
+	} keys[] = {
+#define L(id, key) {key, false},
+#define T(id, key) {key, true},
 #include "profile/pprof_labels.def"
 #undef L
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
+		if (strcmp(keys[i].key, key) == 0)
+			return pprof->times->tick || !keys[i].of_times;
 	return false;
 }
 
@@ -376,7 +384,7 @@ static void add_given(const struct pprof *pprof, uint32_t id, struct label_list 
 	size_t count = profile_labels_get(pprof->profile, id, &labels);
 
 	for (size_t i = 0; i < count && list->count < LABELS_MAX; i++)
-		if (!is_own_key(profile_string_get(pprof->profile, labels[i].key)))
+		if (!is_own_key(pprof, profile_string_get(pprof->profile, labels[i].key)))
 			add_label(list, labels[i].key, labels[i].value, 0);
 }
 

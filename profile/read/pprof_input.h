@@ -48,6 +48,7 @@ struct pprof_input {
 	struct map *markers;		       /* objects of the model by name */
 	uint32_t column;		       /* the value of a sample that is counted */
 	bool has_waits;	     /* column 0 says how many waits a sample stands for */
+	bool has_states;     /* a column has times of threads: samples have labels T() */
 	uint32_t checked;    /* the column that must be values * checked_by */
 	uint64_t checked_by; /* 0: no column is checked */
 	uint64_t scale;	     /* a count is a value * scale */

@@ -15,8 +15,6 @@
 #include "base/waited.h"
 #include "base/wire.h"
 
-#define COMMENT_TOTALS "samples: " /* of keyhole, where it knows which stacks are complete */
-
 enum sample_field { /* of Sample in proto/profile.proto */
 	SAMPLE_STACK = 1,
 	SAMPLE_VALUES,
@@ -95,6 +93,21 @@ static void add_given(struct pprof_sample *sample, uint32_t key, uint32_t text)
 		sample->labels[sample->label_count++] = (struct profile_label){key, text};
 }
 
+/* Returns the meaning that a key has in this file. */
+static uint8_t label_in(const struct pprof_input *in, const struct pprof_string *key)
+{
+	static const bool of_times[LABELS] = {
+#define L(id, key) [LABEL_##id] = false,
+#define T(id, key) [LABEL_##id] = true,
+#include "profile/pprof_labels.def"
+#undef L
+	};
+
+	if (of_times[key->label] && !in->has_states)
+		return LABEL_OTHER;
+	return key->label;
+}
+
 /* The label of a container is left alone: the model finds the container in the path. */
 static int read_label(struct pprof_input *in, struct reader *message, struct pprof_sample *sample)
 {
@@ -106,7 +119,7 @@ static int read_label(struct pprof_input *in, struct reader *message, struct ppr
 	int r = 0;
 
 	key = pprof_string(in, number[LABEL_FIELD_KEY], &r);
-	label = key->label;
+	label = label_in(in, key);
 	string = pprof_string(in, number[LABEL_FIELD_TEXT], &r);
 	if (r < 0)
 		return r;
@@ -248,15 +261,29 @@ static int read_samples(struct pprof_input *in)
 
 /* ---- the file ---- */
 
+static bool begins_with_one(const char *comment, const char *const starts[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(comment, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 /* Returns whether a comment is one of our notes for people. */
 static bool is_note(const char *comment)
 {
 	static const char *const starts[] = {RUNTIME_NOTE_START, WAITED_NOTE_START};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (!strncmp(comment, starts[i], strlen(starts[i])))
-			return true;
-	return false;
+	return begins_with_one(comment, starts, sizeof(starts) / sizeof(starts[0]));
+}
+
+/* Returns whether a comment has our totals: of samples, or of times of threads. */
+static bool is_of_totals(const char *comment)
+{
+	static const char *const starts[] = {"samples: ", "nanoseconds: "};
+
+	return begins_with_one(comment, starts, sizeof(starts) / sizeof(starts[0])) &&
+	       strstr(comment, ", complete: ");
 }
 
 static int read_comments(struct pprof_input *in)
@@ -266,8 +293,7 @@ static int read_comments(struct pprof_input *in)
 
 	for (uint32_t i = 0; i < in->tables.comment_count && r == 0; i++) {
 		comment = pprof_text(in, in->tables.comments[i], &r);
-		if (!strncmp(comment, COMMENT_TOTALS, strlen(COMMENT_TOTALS)) &&
-		    strstr(comment, ", complete: "))
+		if (is_of_totals(comment))
 			in->commented = true;
 		if (r == 0 && is_note(comment))
 			r = profile_note_add(in->profile, comment);

@@ -76,6 +76,17 @@ static uint32_t find_count(struct pprof_input *in, int *r)
 	return in->tables.type_count;
 }
 
+/* Returns whether values are times of threads off their CPU, or on and off it. */
+static bool are_times_of_threads(struct pprof_input *in, const struct pprof_value_type *type,
+				 int *r)
+{
+	const char *name = pprof_text(in, type->type, r);
+
+	if (strcmp(name, "off_cpu") != 0 && strcmp(name, "wall") != 0)
+		return false;
+	return time_scale(pprof_text(in, type->unit, r)) > 0;
+}
+
 /* Describes the chosen column as it is in the file: a count is worth one of the column's unit. */
 static int describe_column(struct pprof_input *in)
 {
@@ -100,7 +111,9 @@ static int describe_column(struct pprof_input *in)
 	info->times.unit = info->unit;
 	if (info->is_time)
 		info->times.unit = "nanoseconds";
-	if (info->is_time && (!strcmp(info->type, "off_cpu") || !strcmp(info->type, "wall")))
+	for (uint32_t i = 0; i < in->tables.type_count; i++)
+		in->has_states |= are_times_of_threads(in, &in->tables.types[i], &r);
+	if (are_times_of_threads(in, type, &r))
 		info->times.tick = 1; /* the file does not say for how long a sample stands */
 	in->has_waits = info->times.tick && in->column > 0 &&
 			!strcmp(pprof_text(in, in->tables.types[0].type, &r), "waits");

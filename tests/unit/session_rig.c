@@ -299,6 +299,31 @@ struct record *rig_sample_scripts(struct rig *rig, uint32_t pid, uint64_t genera
 	return put_sample(rig, &head, frames);
 }
 
+uint64_t rig_leaves(struct rig *rig, uint64_t generation, u64 frame)
+{
+	const struct record head = {
+		.generation = generation,
+		.pid = 5,
+		.user_frames = 1,
+		.reason = REASON_end_root,
+		.flags = RECORD_FLAG_OFF_CPU,
+	};
+	const u64 words[] = {frame, OFF_WORD(OFF_CERTAIN, 0, OFF_SLEEPS)};
+
+	return put_sample(rig, &head, words)->time;
+}
+
+uint64_t rig_runs_again(struct rig *rig, uint64_t left)
+{
+	struct event_wait wait = {.event = {.time = ++rig->now, .kind = EVENT_WAIT, .pid = 5},
+				  .began = left,
+				  .left = left,
+				  .tid = 5};
+
+	put_event(rig, &wait, sizeof(wait));
+	return wait.event.time;
+}
+
 void rig_turn(struct rig *rig)
 {
 	rig->now += 10 * NS_PER_MS;

@@ -71,6 +71,9 @@ struct record *rig_sample_context(struct rig *rig, uint32_t pid, uint64_t genera
 				  const u64 *frames, uint16_t user, uint16_t words, uint8_t flags);
 struct record *rig_sample_scripts(struct rig *rig, uint32_t pid, uint64_t generation,
 				  const u64 *frames, uint16_t user, uint16_t words);
+/* The thread 5 of process 5 leaves its CPU, with one frame, and runs again. Both return when. */
+uint64_t rig_leaves(struct rig *rig, uint64_t generation, u64 frame);
+uint64_t rig_runs_again(struct rig *rig, uint64_t left);
 /* Adds BPF's event about code. The time becomes that of the rig. */
 void rig_code(struct rig *rig, struct event_code *code);
 /* Makes a turn, 10 ms later. */

@@ -227,6 +227,78 @@ static void test_accounts__stints_that_nobody_read_are_a_sum(void **state)
 	assert_int_equal(sums.charged, 151);
 }
 
+/* Another worker, which knows no stint and has no row. */
+static void begin_worker(struct account_note *note)
+{
+	accounts_reader_release(&reader);
+	table_release(&table);
+	assert_int_equal(table_init(&table), 0);
+	table.wants = wants_main;
+	table.wants_context = &reader;
+	reader = (struct accounts_reader){.places = places,
+					  .cpus = cpus,
+					  .cpu_count = CPUS,
+					  .clock = look,
+					  .table = &table,
+					  .note = note};
+	assert_int_equal(accounts_reader_init(&reader), 0);
+}
+
+/* Time that the filter leaves out stays so when the worker is replaced, and all is read once. */
+static void test_accounts__next_worker_knows_what_was_not_wanted(void **state)
+{
+	struct account_note note = {0};
+	struct accounts_sums before, sums;
+
+	(void)state;
+	begin_worker(&note);
+	begin(0, 50, 50, 7, "main")->ns = 100;
+	begin(1, 51, 51, 7, "main")->ns = 20;
+	begin(2, 60, 60, 8, "other")->ns = 500;
+	begin(3, 61, 61, 8, "other")->ns = 7;
+	places[FIRST + 2].ended = 1;
+	accounts_reader_turn(&reader);
+	replace(1, 62);
+	replace(2, 63);
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &before);
+	assert_int_equal(before.threads.ns, 120);
+	assert_int_equal(before.kind[ACCOUNT_OTHERS].ns, 509);
+	begin_worker(&note);
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(sums.threads.ns, before.threads.ns);
+	assert_int_equal(sums.kind[ACCOUNT_OTHERS].ns, before.kind[ACCOUNT_OTHERS].ns);
+	assert_int_equal(sums.unseen.ns, 0);
+	assert_int_equal(sums.charged, before.charged);
+	/* and so does the worker after the next one */
+	replace(3, 64);
+	accounts_reader_turn(&reader);
+	begin_worker(&note);
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(sums.threads.ns, 120);
+	assert_int_equal(sums.kind[ACCOUNT_OTHERS].ns, 510);
+	assert_int_equal(sums.unseen.ns, 0);
+}
+
+/* A note may say anything. */
+static void test_accounts__note_of_a_hostile_worker(void **state)
+{
+	struct account_note note;
+	struct accounts_sums sums;
+
+	(void)state;
+	memset(&note, 0xff, sizeof(note));
+	begin_worker(&note);
+	begin(0, 50, 50, 7, "main")->ns = 100;
+	begin(1, 60, 60, 8, "other")->ns = 5;
+	accounts_reader_turn(&reader);
+	accounts_reader_sum(&reader, &sums);
+	assert_int_equal(row_of(50)->total.ns, 100);
+	assert_int_equal(table_cgroup(&table, 7)->total.ns, 100);
+}
+
 static void test_accounts__place_in_the_making_waits(void **state)
 {
 	(void)state;
@@ -654,6 +726,8 @@ int main(void)
 		TEST(turns_add_what_has_come),
 		TEST(ended_stint_is_read_to_its_end),
 		TEST(stints_that_nobody_read_are_a_sum),
+		TEST(next_worker_knows_what_was_not_wanted),
+		TEST(note_of_a_hostile_worker),
 		TEST(place_in_the_making_waits),
 		TEST(switches_while_places_are_read),
 		TEST(place_that_is_taken_while_places_are_read),

@@ -179,6 +179,48 @@ static void test_event_ring__code_comes_with_its_event(void **state)
 	assert_int_equal(fixture.ring.discarded, 0);
 }
 
+static void put_wait(uint32_t kind, uint32_t tid)
+{
+	struct event_wait wait = {.event = {.kind = kind, .pid = 5}, .tid = tid, .waker = WAKERS};
+	const uint32_t head = sizeof(wait);
+	unsigned char *at = fixture.producer + PAGE + *end() % BYTES;
+
+	memset(wait.waker_name, 'x', sizeof(wait.waker_name)); /* not ended: waits_end() ends it */
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + 8, &wait, sizeof(wait));
+	*end() += 8 + sizeof(wait);
+}
+
+/* A wait comes with an event that has its size and its kind, and with no later one. */
+static void test_event_ring__waits_come_with_their_event(void **state)
+{
+	struct event event;
+
+	(void)state;
+	put_wait(EVENT_WAIT, 6);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_WAIT);
+	assert_true(fixture.ring.has_wait);
+	assert_int_equal(fixture.ring.wait.tid, 6);
+	assert_int_equal(fixture.ring.wait.waker, WAKERS);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	put(sizeof(event), EVENT_WAIT);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_WAIT);
+	assert_false(fixture.ring.has_wait);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	put_wait(EVENT_EXIT, 7);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_int_equal(event.kind, EVENT_EXIT);
+	assert_false(fixture.ring.has_wait);
+	assert_false(event_ring_next(&fixture.ring, &event));
+	put_code(EVENT_WAIT, 0x1000, EVENT_CODE_SHORT_BYTES);
+	assert_true(event_ring_next(&fixture.ring, &event));
+	assert_false(fixture.ring.has_wait);
+	assert_false(fixture.ring.has_code);
+	assert_int_equal(fixture.ring.discarded, 0);
+}
+
 static void test_event_ring__busy_record_is_waited_for(void **state)
 {
 	struct event event;
@@ -228,6 +270,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_event_ring__paths_come_with_their_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__code_comes_with_its_event, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_event_ring__waits_come_with_their_event, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_event_ring__busy_record_is_waited_for, setup,
 						teardown),

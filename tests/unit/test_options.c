@@ -597,9 +597,17 @@ static int parse_agent(const char *name, const char *argument)
 static void test_options__chances_that_are_none(void **state)
 {
 	static const char *const thresholds[] = {"0", "101", "", "x", "-1", "5%"};
-	static const char *const intervals[] = {
-		"0",	 "0s",	  "s",	   "1d",  "25h",
-		"1441m", "86401", "1m30s", "-1m", "00000000000000001m"};
+	static const char *const intervals[] = {"0",
+						"0s",
+						"s",
+						"1d",
+						"25h",
+						"1441m",
+						"86401",
+						"1m30s",
+						"-1m",
+						"1000ms",
+						"00000000000000001m"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
@@ -610,6 +618,50 @@ static void test_options__chances_that_are_none(void **state)
 	}
 }
 
+static int parse_word(const char *word, struct options *ret_options)
+{
+	char words[3][32] = {"keyhole", "record"};
+	char *argv[] = {words[0], words[1], words[2], NULL};
+
+	snprintf(words[2], sizeof(words[2]), "%s", word);
+	return rig_parse(3, argv, ret_options);
+}
+
+static void test_options__least_time_off_the_cpu(void **state)
+{
+	static const struct {
+		const char *argument;
+		uint64_t ns;
+	} times[] = {{"--off-cpu", 0},
+		     {"--off-cpu=0ms", 0},
+		     {"--off-cpu=7ns", 7},
+		     {"--off-cpu=100us", 100000},
+		     {"--off-cpu=10ms", 10000000},
+		     {"--off-cpu=1000s", 1000000000000},
+		     {"--off-cpu=2m", 120000000000}};
+	static const char *const refused[] = {"--off-cpu=",
+					      "--off-cpu=5",
+					      "--off-cpu=ms",
+					      "--off-cpu=1001s",
+					      "--off-cpu=1.5s",
+					      "--off-cpu=-1ms",
+					      "--off-cpu=17m",
+					      "--off-cpu=1 ms",
+					      "--off-cpu=1d",
+					      "--off-cpu=1msec",
+					      "--off-cpu=000000000000001s"};
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		assert_int_equal(parse_word(times[i].argument, &options), 0);
+		assert_true(options.given.flags & OPTIONS_OFF_CPU);
+		assert_int_equal(options.given.off_cpu_min, times[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_int_equal(parse_word(refused[i], &options), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +670,7 @@ int main(void)
 		cmocka_unit_test(test_options__defaults),
 		cmocka_unit_test(test_options__chance),
 		cmocka_unit_test(test_options__chances_that_are_none),
+		cmocka_unit_test(test_options__least_time_off_the_cpu),
 		cmocka_unit_test(test_options__everything),
 		cmocka_unit_test(test_options__the_last_word_on_inlined_functions),
 		cmocka_unit_test(test_options__every),

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "proto/profile.pb-c.h"
 #include "profile/format/format.h"
 #include "profile/format/names.h"
@@ -160,12 +161,189 @@ static void test_pprof_types__survive_pprof(void **state)
 	profile_free(profile);
 }
 
+/* ---- times of threads ---- */
+
+static void add_time(struct profile *profile, uint32_t state, const char *waker, uint32_t reason,
+		     uint64_t ns)
+{
+	struct profile_sample sample = {.pid = 7, .tid = 8, .state = state, .reason = reason};
+	const uint32_t stack = build_profile_location(profile, "/bin/waits", "main");
+
+	sample.process_name = sample.thread_name = profile_string(profile, "waits");
+	sample.waker = profile_string(profile, waker);
+	sample.count = ns;
+	if (state != STATE_CPU)
+		sample.waits = 3 * PROFILE_WAITS_ONE;
+	sample.stack = profile_stack_add(profile, &stack, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+}
+
+static struct profile *build_times(void)
+{
+	struct profile *profile = profile_new();
+
+	add_time(profile, STATE_CPU, "", 0, 1000);
+	add_time(profile, STATE_LOCK, "pong/9", 0, 2000);
+	add_time(profile, STATE_SLEEP, "[interrupt]", REASON_cut_no_rule, 4000);
+	profile_note_add(profile, "runtime: a note");
+	return profile;
+}
+
+/* Writes and reads a profile, and returns what was read. */
+static struct profile *reread(const struct profile *profile, const struct profile_times *times,
+			      const char *wanted, struct pprof_info *ret_info)
+{
+	const struct pprof_options options = {.sample_type = wanted};
+	struct profile *again = profile_new();
+	int fd = memfd_create("pprof", MFD_CLOEXEC);
+	unsigned char *bytes;
+	size_t size;
+
+	assert_int_equal(format_pprof.render(profile, times, &(struct format_options){0}, fd), 0);
+	lseek(fd, 0, SEEK_SET);
+	assert_int_equal(unpack_file(fd, &bytes, &size), 0);
+	assert_int_equal(pprof_read(bytes, size, &options, again, ret_info), 0);
+	free(bytes);
+	close(fd);
+	return again;
+}
+
+static void assert_times(const struct profile *profile)
+{
+	static const struct {
+		uint32_t state;
+		const char *waker;
+		uint64_t ns, waits;
+	} expected[] = {{STATE_CPU, "", 1000, 0},
+			{STATE_LOCK, "pong/9", 2000, 3},
+			{STATE_SLEEP, "[interrupt]", 4000, 3}};
+
+	assert_int_equal(profile_samples(profile), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct profile_sample sample = profile_sample_get(profile, i);
+
+		assert_int_equal(sample.pid, 7);
+		assert_int_equal(sample.tid, 8);
+		assert_int_equal(sample.state, expected[i].state);
+		assert_string_equal(profile_string_get(profile, sample.waker), expected[i].waker);
+		assert_int_equal(sample.count, expected[i].ns);
+		assert_int_equal(sample.waits, expected[i].waits * PROFILE_WAITS_ONE);
+	}
+	assert_int_equal(profile_sample_get(profile, 2).reason, REASON_cut_no_rule);
+}
+
+/* keyhole-symbolize takes what is ours alone, reads it and writes it. */
+static void test_pprof_types__times_of_threads_are_ours(void **state)
+{
+	static const char *const types[] = {"off_cpu", "wall"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct profile_times times = {.period = 1,
+						    .tick = 10101010,
+						    .type = types[i],
+						    .unit = "nanoseconds",
+						    .walked = true};
+		struct profile *profile = build_times(), *again, *third;
+		struct pprof_info info, twice;
+		size_t notes;
+
+		again = reread(profile, &times, NULL, &info);
+		assert_true(info.ours);
+		third = reread(again, &info.times, NULL, &twice);
+		assert_true(twice.ours && twice.is_time);
+		assert_string_equal(twice.type, types[i]);
+		assert_string_equal(twice.times.unit, "nanoseconds");
+		assert_int_equal(strncmp(twice.types, "waits, ", 7), 0);
+		assert_int_equal(twice.total, 7000);
+		assert_times(again);
+		assert_times(third);
+		profile_notes(third, &notes);
+		assert_int_equal(notes, 1);
+		profile_free(profile);
+		profile_free(again);
+		profile_free(third);
+	}
+}
+
+/* The number of waits comes with their states, too. */
+static void test_pprof_types__waits_are_counted(void **state)
+{
+	const struct profile_times times = {.period = 1,
+					    .tick = 10101010,
+					    .type = "off_cpu",
+					    .unit = "nanoseconds",
+					    .walked = true};
+	struct profile *profile = build_times(), *again;
+	struct pprof_info info;
+
+	(void)state;
+	again = reread(profile, &times, "waits", &info);
+	assert_true(info.ours);
+	assert_false(info.is_time);
+	assert_int_equal(info.total, 6);
+	assert_int_equal(profile_samples(again), 2);
+	assert_int_equal(profile_sample_get(again, 0).state, STATE_LOCK);
+	profile_free(profile);
+	profile_free(again);
+}
+
+/* A program may call its own labels as the writer calls those of times of threads. */
+static void test_pprof_types__labels_of_programs_are_no_states(void **state)
+{
+	const struct profile_times cpu = {.period = 1000, .walked = true};
+	const struct profile_times wall = {
+		.period = 1, .tick = 1, .type = "wall", .unit = "nanoseconds", .walked = true};
+	struct profile *profile = profile_new(), *again;
+	struct profile_label label = {profile_string(profile, "wait"),
+				      profile_string(profile, "lock")};
+	struct profile_sample sample = {.pid = 7, .count = 1};
+	const struct profile_label *labels;
+	struct pprof_info info;
+
+	(void)state;
+	sample.labels = profile_labels_add(profile, &label, 1);
+	assert_int_equal(profile_sample_add(profile, &sample), 0);
+	again = reread(profile, &cpu, NULL, &info);
+	sample = profile_sample_get(again, 0);
+	assert_int_equal(sample.state, STATE_CPU);
+	assert_int_equal(profile_labels_get(again, sample.labels, &labels), 1);
+	assert_string_equal(profile_string_get(again, labels[0].key), "wait");
+	assert_string_equal(profile_string_get(again, labels[0].value), "lock");
+	profile_free(again);
+	again = reread(profile, &wall, NULL, &info);
+	sample = profile_sample_get(again, 0);
+	assert_int_equal(sample.state, STATE_CPU);
+	assert_int_equal(profile_labels_get(again, sample.labels, &labels), 0);
+	profile_free(again);
+	profile_free(profile);
+}
+
+/* Times of which nobody knows whether keyhole walked the stacks are nobody's. */
+static void test_pprof_types__times_of_another_profiler(void **state)
+{
+	const struct profile_times times = {
+		.period = 1, .tick = 1, .type = "wall", .unit = "nanoseconds"};
+	struct profile *profile = build_times(), *again;
+	struct pprof_info info;
+
+	(void)state;
+	again = reread(profile, &times, NULL, &info);
+	assert_false(info.ours);
+	profile_free(profile);
+	profile_free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pprof_types__are_not_cut_in_a_character),
 		cmocka_unit_test(test_pprof_types__are_kept_in_each_format),
 		cmocka_unit_test(test_pprof_types__survive_pprof),
+		cmocka_unit_test(test_pprof_types__times_of_threads_are_ours),
+		cmocka_unit_test(test_pprof_types__waits_are_counted),
+		cmocka_unit_test(test_pprof_types__labels_of_programs_are_no_states),
+		cmocka_unit_test(test_pprof_types__times_of_another_profiler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

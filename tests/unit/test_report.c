@@ -366,6 +366,39 @@ static void test_report__table(void **state)
 			   "      10 ms  10.0%                    3 more (-n 0: all)\n");
 }
 
+/* Stacks are complete or cut for a time, where the file counts times. */
+static void test_report__times_of_threads(void **state)
+{
+	const struct options options = {.files = {"a.pb.gz"}, .lines = 1};
+	struct report report = {.options = &options, .profile = build_profile()};
+	char *text;
+
+	(void)state;
+	profile_samples_scale(report.profile, 0, 100000000);
+	report.info = (struct pprof_info){.times = {.period = 1,
+						    .duration_ns = 2000000000,
+						    .type = "off_cpu",
+						    .unit = "nanoseconds",
+						    .tick = 1,
+						    .walked = true},
+					  .type = "off_cpu",
+					  .types = "waits, off_cpu",
+					  .unit = "nanoseconds",
+					  .is_time = true,
+					  .by = 1,
+					  .ours = true,
+					  .total = 1000000000,
+					  .kept = 1000000000};
+	report.screen = (struct screen){.out = tmpfile(), .width = 80};
+	assert_int_equal(view_table(&report), 0);
+	text = close_text(report.screen.out);
+	assert_non_null(strstr(text, "a.pb.gz: 1000 ms of off_cpu in 2.0 s\n"
+				     "complete 900 ms (90.00 %), cut 100 ms: cut_no_rule 100 ms\n"
+				     "values: waits, off_cpu (--sample-type)\n"));
+	free(text);
+	profile_free(report.profile);
+}
+
 static void test_report__callers(void **state)
 {
 	const struct options options = {
@@ -634,6 +667,7 @@ int main(void)
 		cmocka_unit_test(test_report__order),
 		cmocka_unit_test(test_report__filters),
 		cmocka_unit_test(test_report__table),
+		cmocka_unit_test(test_report__times_of_threads),
 		cmocka_unit_test(test_report__callers),
 		cmocka_unit_test(test_report__callers_of_all),
 		cmocka_unit_test(test_report__tree),

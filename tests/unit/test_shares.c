@@ -217,6 +217,46 @@ static void test_shares__a_set_without_an_end(void **state)
 	assert_int_equal(count_of(COMM), 1);
 }
 
+/* A row that a reader may have seen stays, so that its number does not fall. */
+static void test_shares__a_new_row_of_a_set_without_an_end(void **state)
+{
+	struct message_account other = process(8, 1, 5);
+
+	(void)state;
+	take_alone(process(7, 1, 2000000000));
+	take(other);
+	assert_has("pid=\"8\",comm=\"seven\"} 0.000000005\n");
+	other.epoch = 1;
+	other.values.ns = 4;
+	take(other);
+	assert_has(COMM "2.000000000\n");
+	assert_has("pid=\"8\",comm=\"seven\"} 0.000000005\n");
+}
+
+/* However often workers are replaced, a whole set and the coming one are all that is told. */
+static void test_shares__sets_without_an_end_stay_bounded(void **state)
+{
+	struct message_account row = process(1, 1, 1);
+
+	(void)state;
+	for (uint32_t i = 0; i < SHARES_SHOWN_MAX - 30; i++) {
+		row.pid = 1000 + i;
+		take(row);
+	}
+	end_set();
+	for (uint32_t i = 0; i < 3 * SHARES_SHOWN_MAX; i++) {
+		row.pid = 2000 + i;
+		row.epoch = 1 + i / 20;
+		take(row);
+	}
+	row.epoch++;
+	take(row);
+	assert_has("pid=\"1000\"");
+	assert_has("pid=\"2029\"");
+	assert_has_not("pid=\"2031\"");
+	assert_int_equal(count_of("keyhole_process_cpu_seconds_total{"), SHARES_SHOWN_MAX + 1);
+}
+
 static void test_shares__a_later_exporter_begins_anew(void **state)
 {
 	struct message_account old = process(7, 1, 100), young = process(8, UINT64_MAX, 3);
@@ -480,6 +520,8 @@ int main(void)
 		T(test_shares__a_cgroup_that_is_made_anew_goes_on),
 		T(test_shares__the_rest_goes_on_with_another_worker),
 		T(test_shares__a_set_without_an_end),
+		T(test_shares__a_new_row_of_a_set_without_an_end),
+		T(test_shares__sets_without_an_end_stay_bounded),
 		T(test_shares__sets_without_an_end),
 		T(test_shares__counters_of_nothing),
 		T(test_shares__a_later_exporter_begins_anew),

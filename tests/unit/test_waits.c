@@ -62,7 +62,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void leave(uint64_t time, uint32_t probability)
+static void leave_with(uint32_t tid, uint64_t time, uint32_t probability)
 {
 	static uint32_t locations[] = {5, 9};
 	struct waits_stack stack = {.word = OFF_WORD(probability, SYS_futex, OFF_SLEEPS),
@@ -70,8 +70,18 @@ static void leave(uint64_t time, uint32_t probability)
 				    .depth = 2};
 
 	stack.head.time = time;
-	stack.head.tid = TID;
+	stack.head.tid = tid;
 	assert_int_equal(waits_begin(waits, &stack), 0);
+}
+
+static void leave_as(uint32_t tid, uint64_t time)
+{
+	leave_with(tid, time, OFF_CERTAIN);
+}
+
+static void leave(uint64_t time, uint32_t probability)
+{
+	leave_with(TID, time, probability);
 }
 
 static void run_again(uint64_t began, uint64_t time)
@@ -81,6 +91,13 @@ static void run_again(uint64_t began, uint64_t time)
 	event.event.time = time;
 	event.event.kind = EVENT_WAIT;
 	waits_end(waits, &event);
+}
+
+/* All events until then have been taken. */
+static void close_window(uint64_t told)
+{
+	waits_told_until(waits, told);
+	waits_close_window(waits);
 }
 
 static struct waits_counts counts(void)
@@ -161,7 +178,7 @@ static void test_waits__window_has_its_part(void **state)
 {
 	(void)state;
 	leave(LEFT, OFF_CERTAIN);
-	waits_close_window(waits, LEFT + 7 * MS);
+	close_window(LEFT + 7 * MS);
 	waits_begin_profile(waits, true);
 	assert_int_equal(taken_ns, 7 * MS);
 	run_again(LEFT, LEFT + 10 * MS);
@@ -171,6 +188,28 @@ static void test_waits__window_has_its_part(void **state)
 	leave(LEFT + 20 * MS, OFF_CERTAIN);
 	waits_begin_profile(waits, false);
 	assert_int_equal(counts().lost, 1);
+}
+
+/* The event of a wait that is over, and the thread's next wait, are read after the window's end. */
+static void test_waits__over_but_not_yet_told(void **state)
+{
+	(void)state;
+	leave(LEFT, OFF_CERTAIN);
+	waits_told_until(waits, LEFT + 5 * MS);
+	waits_close_window(waits); /* at 10 ms */
+	assert_int_equal(taken_ns, 5 * MS);
+	waits_begin_profile(waits, true);
+	run_again(LEFT, LEFT + 7 * MS);
+	assert_int_equal(taken_ns, 7 * MS);
+	leave(LEFT + 8 * MS, OFF_CERTAIN);
+	run_again(LEFT + 8 * MS, LEFT + 12 * MS);
+	assert_int_equal(taken_ns, 11 * MS);
+	assert_int_equal(taken_waits, 2 * PROFILE_WAITS_ONE);
+	/* the clock of an earlier look says nothing new */
+	waits_told_until(waits, LEFT + 2 * MS);
+	leave(LEFT + 3 * MS, OFF_CERTAIN);
+	waits_close_window(waits);
+	assert_int_equal(taken_ns, 13 * MS);
 }
 
 static void test_waits__lost_halves_are_counted(void **state)
@@ -196,6 +235,26 @@ static void test_waits__tables_are_bounded(void **state)
 	for (uint64_t i = 0; i < WAITS_MAX + 3; i++)
 		run_again(LEFT + i * MS, LEFT + i * MS + 1);
 	assert_int_equal(counts().lost, 3);
+}
+
+/* Times that are 73 minutes apart give a thread's waits one key: the second one counts as lost. */
+static void test_waits__two_of_one_key(void **state)
+{
+	const uint64_t later = LEFT + (1ull << (64 - PROCESS_PID_BITS));
+
+	(void)state;
+	run_again(LEFT, LEFT + MS);
+	leave(later, OFF_CERTAIN);
+	assert_int_equal(takes, 0);
+	assert_int_equal(counts().lost, 1);
+	run_again(later, later + 3 * MS);
+	assert_int_equal(taken_ns, 3 * MS);
+	/* and so does a thread that no kernel has */
+	leave_as(TID, later + 1);
+	leave_as(TID | 1u << PROCESS_PID_BITS, LEFT);
+	assert_int_equal(counts().lost, 2);
+	run_again(later + 1, later + 1 + 4 * MS);
+	assert_int_equal(taken_ns, 7 * MS);
 }
 
 /* Fields of an event that BPF never writes. */
@@ -239,13 +298,13 @@ static void test_waits__event_may_be_lost(void **state)
 	event.event.time = LEFT + 60 * MS;
 	event.event.kind = EVENT_WAIT;
 	waits_end(waits, &event);
-	waits_close_window(waits, LEFT + 100 * MS);
+	close_window(LEFT + 100 * MS);
 	assert_int_equal(takes, 0);
 	/* it was not */
 	run_again(LEFT, LEFT + 120 * MS);
 	assert_int_equal(taken_ns, 120 * MS);
 	leave(LEFT + 130 * MS, OFF_CERTAIN);
-	waits_close_window(waits, LEFT + 140 * MS);
+	close_window(LEFT + 140 * MS);
 	assert_int_equal(taken_ns, 130 * MS);
 }
 
@@ -287,9 +346,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits__open_one_counts_until_the_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__window_has_its_part, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waits__over_but_not_yet_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__lost_halves_are_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__tables_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waits__two_of_one_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__malformed_event_is_lost, setup,
 						teardown),
 		cmocka_unit_test(test_waits__state_says_why),

@@ -85,28 +85,45 @@ static void print_file(const struct report *report, const char *path, const stru
 	putc('\n', screen->out);
 }
 
-/* Prints how many stacks are cut. Only files of keyhole say so. */
+#define AMOUNT_MAX 32
+
+/* Writes a number of samples, or the time that they stand for where the file counts times. */
+static const char *amount(const struct report *report, uint64_t count, char ret_text[AMOUNT_MAX])
+{
+	const struct scale scale = scale_for((double)count, view_unit(&report->info));
+
+	if (count > 0 && report->info.is_time && report->info.times.type)
+		snprintf(ret_text, AMOUNT_MAX, "%.*f%s", scale.decimals, (double)count / scale.by,
+			 scale.unit);
+	else
+		snprintf(ret_text, AMOUNT_MAX, "%" PRIu64, count);
+	return ret_text;
+}
+
+/* Prints how many stacks are cut, or for how long. Only files of keyhole say so. */
 static void print_fates(const struct report *report)
 {
+	char text[AMOUNT_MAX];
 	const struct screen *screen = &report->screen;
 	const char *separator = ":";
 	unsigned int column = 0;
 	struct fates fates;
 
 	count_fates(report, &fates);
-	screen_part(screen, &column, "complete %" PRIu64 " (%.2f %%),", fates.totals.complete,
+	screen_part(screen, &column, "complete %s (%.2f %%),",
+		    amount(report, fates.totals.complete, text),
 		    screen_percent(fates.totals.complete, fates.totals.samples));
 	if (fates.totals.guessed)
-		screen_part(screen, &column, " complete (guessed) %" PRIu64 ",",
-			    fates.totals.guessed);
-	screen_part(screen, &column, " cut %" PRIu64, fates.totals.cut);
+		screen_part(screen, &column, " complete (guessed) %s,",
+			    amount(report, fates.totals.guessed, text));
+	screen_part(screen, &column, " cut %s", amount(report, fates.totals.cut, text));
 	for (uint32_t i = 0; i < PROFILE_REASONS_MAX; i++) {
 		if (!fates.reason[i])
 			continue;
 		fputs(separator, screen->out);
 		column++;
-		screen_part(screen, &column, " %s %" PRIu64, profile_reason(i)->name,
-			    fates.reason[i]);
+		screen_part(screen, &column, " %s %s", profile_reason(i)->name,
+			    amount(report, fates.reason[i], text));
 		separator = ",";
 	}
 	putc('\n', screen->out);
@@ -142,7 +159,7 @@ static void print_notes(const struct report *report, const struct pprof_info *in
 			info->lines_cut, PROFILE_LINES_MAX);
 	if (info->strings_cut)
 		fprintf(out, "note: %" PRIu64 " long names cut\n", info->strings_cut);
-	if (!info->ours && info->kept && strchr(info->types, ','))
+	if ((!info->ours || info->times.type) && info->kept && strchr(info->types, ','))
 		fprintf(out, "values: %s (--sample-type)\n", info->types);
 }
 

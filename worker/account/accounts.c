@@ -60,6 +60,7 @@ struct accounts *accounts_new(const struct accounts_parts *parts)
 		.cpu_count = parts->cpu_count,
 		.clock = parts->clock,
 		.table = &accounts->table,
+		.note = parts->note,
 	};
 	accounts->texts = (struct texts){parts->redact, parts->path, parts->path_context};
 	accounts->reference = reference_look(parts->clock());

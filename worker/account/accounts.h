@@ -24,6 +24,7 @@ struct teller_channel;
 struct accounts_parts {
 	const struct account *places; /* ACCOUNTS of them */
 	const struct account_cpu *cpus;
+	struct account_note *note; /* from worker to worker; NULL: this one is the only one */
 	uint32_t cpu_count, flags; /* OPTIONS_* of ipc/messages.h */
 	uint32_t top;		   /* OPTIONS_ACCOUNTS: rows that are told of each kind */
 	uint64_t epoch, tick;	   /* of the worker; ns: the shortest time between turns */

@@ -14,7 +14,33 @@ struct reader_stint {
 	uint64_t number; /* 0: none, or a place of a CPU */
 	struct amount amount;
 	struct row *process, *cgroup; /* NULL: the stint has ended, or is no thread's */
+	bool unwanted;		      /* the filter left its process out, last */
 };
+
+_Static_assert(AMOUNT_WORDS <= ACCOUNT_NOTE_WORDS, "a note has an amount");
+
+/*
+ * Begins where the worker before has ended. A stint whose place was taken while there was no worker
+ * counts as one that nobody has read.
+ */
+static void take_note(struct accounts_reader *reader)
+{
+	if (!reader->note)
+		return;
+	memcpy(&reader->taken_over, reader->note->read, sizeof(reader->taken_over));
+	memcpy(&reader->taken_over_unwanted, reader->note->unwanted,
+	       sizeof(reader->taken_over_unwanted));
+	reader->unwanted = reader->taken_over_unwanted;
+}
+
+static void leave_note(const struct accounts_reader *reader)
+{
+	if (!reader->note)
+		return;
+	memcpy(reader->note->read, &reader->taken_over, sizeof(reader->taken_over));
+	memcpy(reader->note->unwanted, &reader->taken_over_unwanted,
+	       sizeof(reader->taken_over_unwanted));
+}
 
 int accounts_reader_init(struct accounts_reader *reader)
 {
@@ -24,6 +50,7 @@ int accounts_reader_init(struct accounts_reader *reader)
 	reader->seen = calloc(reader->cpu_count, sizeof(*reader->seen));
 	if (!reader->known || !reader->until || !reader->changes || !reader->seen)
 		return -ENOMEM;
+	take_note(reader);
 	return 0;
 }
 
@@ -92,6 +119,8 @@ static void meet_stint(struct accounts_reader *reader, struct reader_stint *know
 		       const struct account *account)
 {
 	amount_add(&reader->taken_over, &known->amount);
+	if (known->unwanted)
+		amount_add(&reader->taken_over_unwanted, &known->amount);
 	forget_stint(known);
 	*known = (struct reader_stint){.number = account->number};
 	known->process = table_process(reader->table, account);
@@ -107,7 +136,8 @@ static void charge(struct accounts_reader *reader, struct reader_stint *known,
 
 	if (!known->process)
 		return;
-	if (known->process->unwanted) {
+	known->unwanted = known->process->unwanted;
+	if (known->unwanted) {
 		amount_add(&reader->unwanted, &growth);
 		return;
 	}
@@ -243,6 +273,7 @@ void accounts_reader_turn(struct accounts_reader *reader)
 			read_place(reader, place);
 		done = read_cpus(reader, tries == TURN_TRIES);
 	}
+	leave_note(reader);
 }
 
 static void add_times(struct account_time *to, const struct account_time *more, size_t count)

@@ -18,14 +18,17 @@ struct accounts_reader {
 	const struct account *places; /* borrowed: ACCOUNTS of them */
 	const struct account_cpu *cpus;
 	uint32_t cpu_count;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
-	struct table *table;	 /* borrowed */
+	uint64_t (*clock)(void);   /* CLOCK_MONOTONIC, ns */
+	struct table *table;	   /* borrowed */
+	struct account_note *note; /* borrowed: of the worker before, for the next one; or NULL */
 	struct reader_stint *known;
 	struct account_cpu *seen; /* of each CPU: as it was at the end of the last turn */
 	uint64_t *changes;	  /* of each CPU: that were read */
 	uint64_t *until;	  /* of each CPU: all time until here was read; 0: none */
 	struct amount unwanted;	  /* that was read of processes which the filter leaves out */
 	struct amount taken_over; /* that was read of stints whose places others have */
+	/* The part of that which the filter leaves out, by the last names of the stints. */
+	struct amount taken_over_unwanted;
 };
 
 /* Sums of all CPUs since accounts began. */

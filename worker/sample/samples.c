@@ -438,10 +438,16 @@ void samples_end_wait(struct samples *samples, const struct event_wait *event)
 		waits_end(samples->waits, event);
 }
 
-void samples_close_window(struct samples *samples, uint64_t now)
+void samples_told_until(struct samples *samples, uint64_t time)
 {
 	if (samples->waits)
-		waits_close_window(samples->waits, now);
+		waits_told_until(samples->waits, time);
+}
+
+void samples_close_window(struct samples *samples)
+{
+	if (samples->waits)
+		waits_close_window(samples->waits);
 }
 
 void samples_begin_window(struct samples *samples)

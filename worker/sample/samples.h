@@ -83,9 +83,11 @@ void samples_resolve(struct samples *samples, uint64_t turn, uint64_t now);
 void samples_finish(struct samples *samples, uint64_t now, uint64_t stopped);
 /* Takes EVENT_WAIT. */
 void samples_end_wait(struct samples *samples, const struct event_wait *event);
-/* Counts the time of open waits until now, before a window's samples are rendered; after that,
+/* Notes until when all events have been read. */
+void samples_told_until(struct samples *samples, uint64_t time);
+/* Counts the time of open waits until then, before a window's samples are rendered; after that,
  * samples_begin_window() when these are forgotten, or samples_use(). */
-void samples_close_window(struct samples *samples, uint64_t now);
+void samples_close_window(struct samples *samples);
 void samples_begin_window(struct samples *samples);
 size_t samples_held(const struct samples *samples); /* records */
 /* Returns the time of the oldest record that is held, or UINT64_MAX. */

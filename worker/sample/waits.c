@@ -27,6 +27,7 @@ struct waits {
 	uint32_t profile;   /* counts profiles */
 	uint64_t looked;    /* for old events, last */
 	uint64_t lost_at;   /* CLOCK_MONOTONIC, ns: when BPF lost an event, last */
+	uint64_t told;	    /* the same: all events until then have been taken */
 };
 
 struct waits *waits_new(const struct waits_parts *parts)
@@ -261,6 +262,8 @@ static int keep(struct waits *waits, struct begun *begun)
 		lose(waits, before);
 	if (map_count(waits->begun) >= WAITS_MAX)
 		return -ENOSPC;
+	if (map_get(waits->begun, key_of(head->time, head->tid)))
+		return -EEXIST;
 	if (map_put(waits->begun, key_of(head->time, head->tid), begun) < 0)
 		return -ENOMEM;
 	if (map_put(waits->latest, head->tid, begun) == 0)
@@ -269,10 +272,26 @@ static int keep(struct waits *waits, struct begun *begun)
 	return -ENOMEM;
 }
 
+static bool is_end_of(const struct event_wait *end, const struct record *head)
+{
+	return end->began == head->time && end->tid == head->tid;
+}
+
+/* Returns the event of a record, which the caller frees, or NULL. */
+static struct event_wait *take_event(struct waits *waits, const struct record *head)
+{
+	struct event_wait *end = map_remove(waits->ended, key_of(head->time, head->tid));
+
+	if (!end || is_end_of(end, head))
+		return end;
+	free(end);
+	waits->counts.lost++;
+	return NULL;
+}
+
 int waits_begin(struct waits *waits, const struct waits_stack *stack)
 {
-	const uint64_t key = key_of(stack->head.time, stack->head.tid);
-	struct event_wait *end = map_remove(waits->ended, key);
+	struct event_wait *end = take_event(waits, &stack->head);
 	struct begun *begun = copy_of(stack);
 
 	if (begun)
@@ -326,7 +345,7 @@ void waits_end(struct waits *waits, const struct event_wait *event)
 	if (end.lost_at > waits->lost_at)
 		waits->lost_at = end.lost_at;
 	begun = map_get(waits->begun, key_of(end.began, end.tid));
-	if (!begun || begun->stack.head.time != end.began || begun->stack.head.tid != end.tid) {
+	if (!begun || !is_end_of(&end, &begun->stack.head)) {
 		keep_event(waits, &end);
 		return;
 	}
@@ -384,9 +403,15 @@ static void count_open(struct waits *waits, uint64_t now, bool is_end)
 	}
 }
 
-void waits_close_window(struct waits *waits, uint64_t now)
+void waits_told_until(struct waits *waits, uint64_t time)
 {
-	count_open(waits, now, false);
+	if (time > waits->told)
+		waits->told = time;
+}
+
+void waits_close_window(struct waits *waits)
+{
+	count_open(waits, waits->told, false);
 }
 
 void waits_begin_profile(struct waits *waits, bool keeps_locations)

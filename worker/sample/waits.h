@@ -63,11 +63,13 @@ void waits_end(struct waits *waits, const struct event_wait *event);
 /* Forgets events whose record did not come. */
 void waits_turn(struct waits *waits, uint64_t now);
 
+/* Notes until when all events have been taken: a wait whose event is later may be over by now. */
+void waits_told_until(struct waits *waits, uint64_t time);
 /*
- * Counts the time of open waits until now. They go on in the next profile, whose samples are made
- * anew. keeps_locations: the next profile has the locations of this one.
+ * Counts the time of open waits, until all events have been taken. They go on in the next profile,
+ * whose samples are made anew. keeps_locations: the next profile has the locations of this one.
  */
-void waits_close_window(struct waits *waits, uint64_t now);
+void waits_close_window(struct waits *waits);
 void waits_begin_profile(struct waits *waits, bool keeps_locations);
 /* The same for the end of the recording: the open waits are over. */
 void waits_finish(struct waits *waits, uint64_t now);
