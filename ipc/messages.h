@@ -224,7 +224,7 @@ struct summary_runtime {
 
 /* OPTIONS_OFF_CPU: threads off their CPU, as worker/sample/waits.h counts them; else all 0. */
 struct summary_off_cpu {
-	uint64_t waits, ns, open, shorter;
+	uint64_t waits, ns, error, open, shorter;
 	uint64_t least_probability; /* OFF_PROBABILITY of bpf/abi.h; 0: no wait */
 };
 

@@ -7,6 +7,7 @@
 
 #define NS_PER_SECOND 1000000000ull
 #define NS_PER_MS     1000000ull
+#define NS_PER_US     1000ull
 
 static inline uint64_t time_of_clock(clockid_t clock)
 {

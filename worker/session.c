@@ -670,6 +670,7 @@ static void count_samples(const struct session *session, struct message_summary 
 	summary->off_cpu = (struct summary_off_cpu){
 		.waits = counts.waits.waits,
 		.ns = counts.waits.ns,
+		.error = counts.waits.error,
 		.open = counts.waits.open,
 		.shorter = counts.waits.shorter,
 		.least_probability = counts.waits.least_probability,

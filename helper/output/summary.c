@@ -230,8 +230,9 @@ static void print_off_cpu(const struct summary_off_cpu *off_cpu, FILE *stream)
 {
 	if (!off_cpu->least_probability && !off_cpu->shorter)
 		return;
-	fprintf(stream, "off-CPU: stacks %" PRIu64 ", time %.3f s (estimated)", off_cpu->waits,
-		(double)off_cpu->ns / NS_PER_SECOND);
+	fprintf(stream, "off-CPU: stacks %" PRIu64 ", time %.3f s (estimated, +- %.3f s)",
+		off_cpu->waits, (double)off_cpu->ns / NS_PER_SECOND,
+		(double)off_cpu->error / NS_PER_SECOND);
 	if (off_cpu->least_probability)
 		fprintf(stream, ", probability of a stack %.6f to 1",
 			(double)(off_cpu->least_probability & UINT32_MAX) / UINT32_MAX);

@@ -137,6 +137,25 @@ static void test_waits__improbable_stack_is_worth_more(void **state)
 	assert_int_equal(counts().waits, 2);
 }
 
+/* A wait of 3 ms, of which each fourth is taken, has a variance of 3 / 4 * 16 * 9 ms^2. */
+static void test_waits__standard_error(void **state)
+{
+	(void)state;
+	leave(LEFT, OFF_CERTAIN);
+	run_again(LEFT, LEFT + 3 * MS);
+	assert_int_equal(counts().error, 0);
+	leave(LEFT + 10 * MS, 1u << 30);
+	run_again(LEFT + 10 * MS, LEFT + 13 * MS);
+	assert_in_range(counts().error, 10391000, 10393000);
+	leave(LEFT + 20 * MS, 1u << 30);
+	close_window(LEFT + 21 * MS);
+	run_again(LEFT + 20 * MS, LEFT + 23 * MS);
+	assert_in_range(counts().error, 14696000, 14698000);
+	leave(LEFT + 30 * MS, 1);
+	run_again(LEFT + 30 * MS, LEFT + 60 * MS);
+	assert_int_equal(counts().error, UINT64_MAX);
+}
+
 static void test_waits__time_of_the_sampler_is_left_out(void **state)
 {
 	struct event_wait event = {.began = LEFT, .left = LEFT + MS, .tid = TID};
@@ -340,6 +359,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_waits__event_may_be_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__improbable_stack_is_worth_more, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_waits__standard_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits__time_of_the_sampler_is_left_out, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_waits__short_one_is_left_out, setup, teardown),

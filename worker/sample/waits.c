@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/map.h"
+#include "ipc/time.h"
 
 #define TID_BITS PROCESS_PID_BITS
 
@@ -28,6 +29,7 @@ struct waits {
 	uint64_t looked;    /* for old events, last */
 	uint64_t lost_at;   /* CLOCK_MONOTONIC, ns: when BPF lost an event, last */
 	uint64_t told;	    /* the same: all events until then have been taken */
+	double variance;    /* us^2: of counts.ns */
 };
 
 struct waits *waits_new(const struct waits_parts *parts)
@@ -186,6 +188,31 @@ static void note_probability(struct waits *waits, u64 word)
 		*least = probability;
 }
 
+/*
+ * Notes by how much the time of a wait may be wrong, as it stands for those without a stack. This
+ * is the variance of the Horvitz-Thompson estimator. before, now: ns of the wait that count.
+ */
+static void note_variance(struct waits *waits, u64 word, uint64_t before, uint64_t now)
+{
+	const double certain = (double)OFF_CERTAIN;
+	const double probability = (double)(OFF_PROBABILITY(word) + !OFF_PROBABILITY(word));
+	const double chance = probability / (certain + 1);
+	const double was = (double)before / NS_PER_US, is = (double)now / NS_PER_US;
+
+	if (OFF_PROBABILITY(word) != OFF_CERTAIN)
+		waits->variance += (1 - chance) / (chance * chance) * (is * is - was * was);
+}
+
+static uint64_t root_of(uint64_t square)
+{
+	uint64_t root = 0;
+
+	for (uint64_t bit = 1ull << 31; bit > 0; bit >>= 1)
+		if ((root | bit) * (root | bit) <= square)
+			root |= bit;
+	return root;
+}
+
 /* Counts the time of a wait until now. end NULL: the wait goes on. */
 static void count(struct waits *waits, struct begun *begun, const struct event_wait *end,
 		  uint64_t now)
@@ -209,6 +236,7 @@ static void count(struct waits *waits, struct begun *begun, const struct event_w
 		note_probability(waits, stack->word);
 	}
 	waits->counts.ns += ns;
+	note_variance(waits, stack->word, begun->counted - begun->left, now - begun->left);
 	begun->counted = now;
 	waits->parts.take(waits->parts.context, stack, end, ns, times,
 			  begun->profile != waits->profile);
@@ -433,4 +461,8 @@ void waits_finish(struct waits *waits, uint64_t now)
 void waits_counts(const struct waits *waits, struct waits_counts *ret_counts)
 {
 	*ret_counts = waits->counts;
+	if (waits->variance < 0x1p64)
+		ret_counts->error = root_of((uint64_t)waits->variance) * NS_PER_US;
+	else
+		ret_counts->error = UINT64_MAX;
 }

@@ -42,6 +42,7 @@ struct waits_parts {
 struct waits_counts {
 	uint64_t waits;	  /* whose time is in a profile, open ones at the end included */
 	uint64_t ns;	  /* of these, estimated */
+	uint64_t error;	  /* the standard error of that, ns; UINT64_MAX: 4000 s and more */
 	uint64_t open;	  /* part of waits: they went on when the recording ended */
 	uint64_t shorter; /* than the least */
 	uint64_t lost;	  /* records and events whose other half was lost, or that had no room */
