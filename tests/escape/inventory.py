@@ -334,7 +334,8 @@ HELD = {
 }
 
 
-def try_held(tap, loader):
+def run_held(loader):
+    """Returns the lines of test_held, of one descriptor of each kind."""
     arguments = []
     roles = [item for item in sorted(processes(loader).items()) if item[1] in HELD]
     before = {pid: set(os.listdir(f"/proc/{pid}/fd")) for pid, _ in roles}
@@ -349,7 +350,17 @@ def try_held(tap, loader):
                 arguments.append(f"{name}:{label}:{pid}:{number}")
     run = subprocess.run([os.path.join(sys.argv[1], "escape", "test_held")] + arguments,
                          stdout=subprocess.PIPE, text=True)
-    lines = run.stdout.splitlines()
+    return run.stdout.splitlines()
+
+
+def try_held(tap, loader):
+    """A broker that is replaced meanwhile takes its sockets along: then all is tried once more."""
+    for _ in range(3):
+        before = processes(loader)
+        lines = run_held(loader)
+        if processes(loader) == before:
+            break
+        print("# another broker came while descriptors were tried: once more")
     results = [line for line in lines if line.startswith(("ok", "not ok"))]
     tap(results and f"1..{len(results)}" in lines, "inventory: test_held gave each result it planned")
     for line in lines:

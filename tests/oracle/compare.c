@@ -211,6 +211,12 @@ static bool is_new_mapping(const struct stack *stack, u64 address)
 	return first && before && stack->time < first->time + NEW_FOR_NS;
 }
 
+/* The mapping of our last frame, or of the one that is missing behind it. next: its address. */
+static bool is_mapped_late(const struct stack *stack, u32 at, u64 next)
+{
+	return is_new_mapping(stack, next) || is_new_mapping(stack, address_of(stack, at - 1));
+}
+
 /* All frames are the same up to an address that is not one of code, at which we stop. */
 static bool is_no_code(const struct stack *stack, const struct libdw_frames *theirs, u32 at)
 {
@@ -276,7 +282,7 @@ static enum verdict explain(const struct stack *stack, const struct libdw_frames
 		return CLASS_GUESS;
 	if (cut && stack->reason == REASON_cut_no_rule && !row)
 		return CLASS_NO_RULE;
-	if (cut && next && is_new_mapping(stack, next))
+	if (cut && next && is_mapped_late(stack, at, next))
 		return CLASS_MAPPED;
 	if (cut && stack->reason == REASON_cut_not_a_call && again->count > at &&
 	    FRAME_ADDRESS(again->frame[at]) == next)
@@ -344,8 +350,8 @@ enum verdict compare_replay(const struct stack *stack, const struct rewalk_frame
 		return CLASS_BEYOND;
 	if (at == stack->frames && stack->reason == REASON_cut_not_a_call && again->count > at)
 		return CLASS_UNREAD;
-	if (at == stack->frames && again->count > at &&
-	    is_new_mapping(stack, FRAME_ADDRESS(again->frame[at])))
+	if (at && at == stack->frames && again->count > at &&
+	    is_mapped_late(stack, at, FRAME_ADDRESS(again->frame[at])))
 		return CLASS_MAPPED;
 	return CLASS_UNEXPLAINED;
 }
