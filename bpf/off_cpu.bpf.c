@@ -270,10 +270,11 @@ INLINE u64 *left_of(u32 id, u32 call)
 }
 
 /*
- * Returns the time of this switch. To read the clock costs 20 ns, and 80 in some virtual machines.
- * So that is done once a window, or where the budget is spent. In between, the scheduler's clock of
- * this CPU goes on, by which it has just charged the thread (update_curr(), kernel/sched/fair.c).
- * Interrupts and what the host keeps may be no part of that clock.
+ * Returns the time of this switch, and lets the interval follow the cost. To read the clock costs
+ * 20 ns, and 80 in some virtual machines. So that is done once a window, or where the budget is
+ * spent. In between, the scheduler's clock of this CPU goes on, by which it has just charged the
+ * thread (update_curr(), kernel/sched/fair.c). Interrupts and what the host keeps may be no part of
+ * that clock.
  */
 INLINE u64 time_of(struct off_cpu *cpu, struct task_struct *prev, const struct off_limits *limits)
 {

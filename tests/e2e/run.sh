@@ -205,12 +205,16 @@ run_once() {	# NAME
 	took="$((SECONDS - started)) s, CPU $(cpu_seconds "$top/.$1.before" "$top/.$1.after") s"
 }
 
+# Prints the time that the host kept CPUs, in ticks of 10 ms.
+stolen() {
+	awk '/^cpu / { print $9 }' /proc/stat
+}
+
 # The time, that in which somebody waited for a CPU, and that which the host took, in us.
 clocks() {
-	local waited=0 stolen
+	local waited=0
 	[ ! -r /proc/pressure/cpu ] || waited=$(sed -n 's/^some .*total=//p' /proc/pressure/cpu)
-	stolen=$(awk '/^cpu / { print $9 }' /proc/stat)
-	echo "${EPOCHREALTIME/./} $waited $((stolen * 10000))"
+	echo "${EPOCHREALTIME/./} $waited $(($(stolen) * 10000))"
 }
 
 # was_busy TIME WAITED STOLEN: as clocks() printed before. Says so in $dir/.log.

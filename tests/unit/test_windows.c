@@ -17,14 +17,20 @@
 #define TEXT  "10000000-10004000 r-xp 00000000 08:01 65536 /bin/program\n"
 #define FRAME (0x10000100ull | FRAME_EXACT)
 
-static void begin(struct rig *rig)
+/* Begins a session. A thread leaves its CPU, and the worker reads that. Returns when it left. */
+static uint64_t begin(struct rig *rig)
 {
+	uint64_t left;
+
 	rig->parts.config.flags = OPTIONS_OFF_CPU;
 	rig->parts.config.every = 1;
 	rig->parts.config.format = FORMAT_pprof;
 	rig_restart(rig, 0);
 	rig_seen(rig, 5, 100, TEXT, "/dev/null");
 	rig_settle(rig);
+	left = rig_leaves(rig, 100, FRAME);
+	rig_settle(rig);
+	return left;
 }
 
 /* Renders a window, and returns for how long threads were off their CPU so far. */
@@ -43,11 +49,9 @@ static uint64_t render(const struct rig *rig)
 static void test_windows__wait_that_is_over_ends_before_the_window(void **state)
 {
 	struct rig *rig = *state;
-	uint64_t left, ran, again;
+	const uint64_t left = begin(rig);
+	uint64_t ran, again;
 
-	begin(rig);
-	left = rig_leaves(rig, 100, FRAME);
-	rig_settle(rig);
 	rig->now += 7 * NS_PER_MS;
 	ran = rig_runs_again(rig, left);
 	again = rig_leaves(rig, 100, FRAME);
@@ -62,11 +66,9 @@ static void test_windows__wait_that_is_over_ends_before_the_window(void **state)
 static void test_windows__wait_that_goes_on_is_in_both(void **state)
 {
 	struct rig *rig = *state;
-	uint64_t left, first, ran;
+	const uint64_t left = begin(rig);
+	uint64_t first, ran;
 
-	begin(rig);
-	left = rig_leaves(rig, 100, FRAME);
-	rig_settle(rig);
 	rig->now += 70 * NS_PER_MS;
 	first = rig->now - left;
 	assert_int_equal(render(rig), first);
@@ -80,13 +82,10 @@ static void test_windows__wait_that_goes_on_is_in_both(void **state)
 static void test_windows__events_that_are_not_finished(void **state)
 {
 	struct rig *rig = *state;
-	uint64_t left, looked, ran;
+	const uint64_t left = begin(rig), looked = rig->now;
 	uint32_t *unfinished;
+	uint64_t ran;
 
-	begin(rig);
-	left = rig_leaves(rig, 100, FRAME);
-	rig_settle(rig);
-	looked = rig->now;
 	unfinished = rig_unfinished(rig);
 	rig->now += 3 * NS_PER_MS;
 	ran = rig_runs_again(rig, left);

@@ -165,15 +165,22 @@ uint32_t waits_state(u64 word)
 
 /* ---- time ---- */
 
+/* Returns the probability of the stack in 2^-32. BPF writes no 0, which would divide by 0. */
+static uint32_t probability_of(u64 word)
+{
+	if (!OFF_PROBABILITY(word))
+		return 1;
+	return OFF_PROBABILITY(word);
+}
+
 /* Returns a number divided by the probability of the stack. */
 static uint64_t weigh(uint64_t number, u64 word)
 {
-	const uint32_t probability = OFF_PROBABILITY(word);
 	unsigned __int128 weighed = number;
 
-	if (probability == OFF_CERTAIN)
+	if (probability_of(word) == OFF_CERTAIN)
 		return number;
-	weighed = (weighed << 32) / (probability + (probability == 0));
+	weighed = (weighed << 32) / probability_of(word);
 	if (weighed > UINT64_MAX)
 		return UINT64_MAX;
 	return (uint64_t)weighed;
@@ -194,12 +201,10 @@ static void note_probability(struct waits *waits, u64 word)
  */
 static void note_variance(struct waits *waits, u64 word, uint64_t before, uint64_t now)
 {
-	const double certain = (double)OFF_CERTAIN;
-	const double probability = (double)(OFF_PROBABILITY(word) + !OFF_PROBABILITY(word));
-	const double chance = probability / (certain + 1);
+	const double chance = probability_of(word) / 0x1p32;
 	const double was = (double)before / NS_PER_US, is = (double)now / NS_PER_US;
 
-	if (OFF_PROBABILITY(word) != OFF_CERTAIN)
+	if (probability_of(word) != OFF_CERTAIN)
 		waits->variance += (1 - chance) / (chance * chance) * (is * is - was * was);
 }
 
