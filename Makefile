@@ -164,7 +164,8 @@ CHILD_LINK  := -pie
 endif
 ALL_CFLAGS = $(COMMON) $(OPTIMISE) $(HARDEN) $(WARNINGS) $(CFLAGS)
 
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
+# Without columns, and with one line for an inlined call: the kernel checks and keeps each line number.
+BPF_CFLAGS := -O2 -g -gno-column-info -gno-inline-line-tables -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(INCLUDES) \
 	-I/usr/include/$(MACHINE)-linux-gnu -Wall -Wextra -Werror -Wno-unused-function \
 	-Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 

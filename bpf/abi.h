@@ -1062,6 +1062,22 @@ struct kernel_range {
 };
 
 /*
+ * The kernel's own unwind tables (ORC), which bpf/orc.bpf.h reads. rows = 0: there are none, or the
+ * kernel hides them.
+ */
+#define KERNEL_ORC_ADDRESS_BYTES 4u
+#define KERNEL_ORC_ROW_BYTES	 6u
+#define KERNEL_ORC_ROWS_BITS	 20 /* there are fewer than 2^20; 484,000 in a large kernel */
+struct kernel_orc {
+	u64 addresses; /* of the first of `rows` s32: from its own place to the row's text */
+	u64 first_row;
+	u64 rows;
+	u64 text_start, text_end;
+	u64 replaced[2]; /* what a tracer has put in place of a return address; 0: none */
+	u64 padding;	 /* to a cache line */
+};
+
+/*
  * The epoch counts workers, from 0. With each epoch, each CPU's positions begin anew. So a worker
  * knows where its records begin, whatever the worker before wrote, and no older record passes for a
  * new one.

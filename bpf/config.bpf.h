@@ -14,9 +14,9 @@
 #endif
 
 /*
- * The kernel's own stack walk cannot look at the clock. The first KERNEL_FRAMES_FIRST frames are
- * taken in any case; cold, they take 15 us and 0.5 us each. The other frames are taken if the first
- * ones took no more than a quarter of the budget.
+ * The first KERNEL_FRAMES_FIRST frames of the kernel's stack are taken in any case. The kernel's
+ * own walk cannot look at the clock; cold, these frames take 15 us and 0.5 us each. The other
+ * frames are taken if the first ones took no more than a quarter of the budget.
  */
 #ifndef KERNEL_FRAMES_FIRST
 #define KERNEL_FRAMES_FIRST 64

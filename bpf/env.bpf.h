@@ -130,19 +130,29 @@ INLINE int walk_emit(struct walk *walk, u64 frame)
 	return 0;
 }
 
-/* The second word may be one that no record has in the end. */
-INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
+/*
+ * Stores two words. This is a global function, because the kernel puts instructions in the place of
+ * each look-up in a map. It then moves all those behind, which took a fifth of a load.
+ */
+GLOBAL int store_words(u32 number, u64 first, u64 second)
 {
-	struct scratch *scratch = scratch_of(walk);
-	struct record *record = record_of(scratch);
-	u64 at = (u64)scratch->sample.record.kernel_frames + walk->frames + number;
+	struct scratch *scratch = scratch_state();
+	struct record *record = scratch ? record_of(scratch) : NULL;
 
 	if (!record)
 		return 1;
+	u64 at = (u64)scratch->sample.record.kernel_frames + scratch->walk.frames + number;
+
 	at = BOUND(at, RECORD_WORDS_MAX - 1);
 	((u64 *)(record + 1))[at] = first;
 	((u64 *)(record + 1))[at + 1] = second;
 	return 0;
+}
+
+/* The second word may be one that no record has in the end. */
+INLINE int walk_store(struct walk *walk, u32 number, u64 first, u64 second)
+{
+	return store_words(number, first, second);
 }
 
 INLINE int has_grant(struct scratch *scratch)

@@ -152,6 +152,11 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
+struct orc_entry {
+	unsigned end : 1;    /* before 6.4 */
+	unsigned signal : 1; /* since 6.3 */
+};
+
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	struct rb_node vm_rb; /* before 6.1 */

@@ -101,6 +101,35 @@ struct {
 	__type(value, struct kernel_range);
 } kernel_ranges SEC(".maps");
 
+/*
+ * For the walk of the kernel's stack (orc.bpf.h), in one map, as each makes the start longer. [0]:
+ * where the tables are; the loader fills it in. Then lines with the rules of recent addresses, as
+ * in a rule_cache. Then the row at the start of each 16 KiB of text, and 1; 0: not sought yet.
+ */
+#define ORC_LINES      256u
+#define ORC_BLOCK_BITS 14
+#define ORC_BLOCKS     2048u
+#define ORC_NOTES      16u
+#define ORC_NOTES_AT   (1 + ORC_LINES)
+union orc_place {
+	struct kernel_orc tables;
+	struct cache_line line;
+	u32 note[ORC_NOTES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ORC_NOTES_AT + ORC_BLOCKS / ORC_NOTES);
+	__type(key, u32);
+	__type(value, union orc_place);
+} orc_places SEC(".maps");
+
+/* The walk of the kernel's stack (orc.bpf.h). */
+struct orc_walk {
+	u64 ip, sp, bp;
+	u64 signal; /* flag: ip is of an instruction, and no return address */
+	u64 frames; /* that are stored */
+};
+
 /* Names that the worker knows, by address; see late.bpf.h. */
 #define LATE_BITS 10
 struct late_name {
@@ -188,7 +217,10 @@ struct scratch {
 	struct walk walk;
 	u64 told[TOLD_NEAR]; /* marks that told_code had, at places made from the mark */
 	u64 names_until;     /* CLOCK_MONOTONIC, ns: end of the time for names in this sample */
-	u64 name[EVENT_NAME_WORDS];
+	union {		     /* the walk ends before names are sought */
+		u64 name[EVENT_NAME_WORDS];
+		struct orc_walk orc;
+	};
 };
 #define PER_CPU_BYTES 32768 /* PCPU_MIN_UNIT_SIZE of linux/percpu.h: the most of a CPU's value */
 _Static_assert(sizeof(struct scratch) <= PER_CPU_BYTES, "struct scratch");

@@ -29,6 +29,7 @@
 #include "bpf/keep.bpf.h"
 #include "bpf/late.bpf.h"
 #include "bpf/life.bpf.h"
+#include "bpf/orc.bpf.h"
 #include "bpf/walk/context.bpf.h"
 #include "bpf/walk/go_labels.bpf.h"
 #include "bpf/walk/step.bpf.h"
@@ -94,6 +95,22 @@ GLOBAL u64 kernel_frame(u64 address, u32 before, u32 number)
 	return late_frame(number ? address - 1 : address);
 }
 
+#ifndef observe_kernel
+#define observe_kernel(ctx, scratch, frames)
+#endif
+
+/* Walks the kernel's stack by its tables. Returns the number of frames, or 0: the kernel walks. */
+INLINE u32 own_kernel_stack(void *ctx, struct scratch *scratch)
+{
+	u32 frames = 0;
+
+	if (orc_begin(ctx, scratch))
+		frames = orc_walk(
+			scratch, scratch->sample.record.time + walk_budget_ns / KERNEL_FIRST_SHARE);
+	observe_kernel(ctx, scratch, frames);
+	return frames;
+}
+
 /*
  * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
  * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
@@ -115,7 +132,7 @@ INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
 	return bytes > 0 ? (u32)bytes >> 3 : 0;
 }
 
-#define KERNEL_FRAMES_GROUP 8u /* frames that one function stores */
+#define KERNEL_FRAMES_GROUP 4u /* frames that one function stores */
 
 /* Stores some of the kernel frames. A group has its own loop: the verifier takes that loop once. */
 GLOBAL int store_kernel_group(u32 first)
@@ -199,9 +216,11 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, int off)
 
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
-	count = kernel_stack(ctx, scratch);
 	if (off)
-		return drop_hook(scratch, count);
+		return drop_hook(scratch, kernel_stack(ctx, scratch));
+	count = own_kernel_stack(ctx, scratch);
+	if (!count)
+		count = kernel_stack(ctx, scratch);
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,7 @@ int ksyms_start(struct ksyms *ksyms, int proc)
 int ksyms_wait(struct ksyms *ksyms)
 {
 	const size_t bytes = (ksyms->count + 1) * sizeof(*ksyms->ranges);
+	struct iovec parts[] = {{ksyms->ranges, bytes}, {&ksyms->orc, sizeof(ksyms->orc)}};
 	struct message message;
 	ssize_t got;
 	int r = channel_expect(&ksyms->channel, MESSAGE_SYMBOLS, READ_MS, &message);
@@ -71,11 +73,11 @@ int ksyms_wait(struct ksyms *ksyms)
 	channel_release(&ksyms->channel);
 	kill(ksyms->pid, SIGKILL); /* keyhole-kernel-symbols has nothing more to do */
 	waitpid(ksyms->pid, NULL, 0);
-	got = pread(ksyms->known, ksyms->ranges, bytes, 0);
+	got = preadv(ksyms->known, parts, sizeof(parts) / sizeof(parts[0]), 0);
 	close_fd(&ksyms->known);
 	if (message.SYMBOLS.error)
 		return message.SYMBOLS.error;
-	if (got != (ssize_t)bytes)
+	if (got != (ssize_t)(bytes + sizeof(ksyms->orc)))
 		return -EBADMSG;
 	if (ksyms->ranges[0].end == 0)
 		return -EACCES;

@@ -13,11 +13,12 @@
 #include "ipc/channel.h"
 
 struct ksyms {
-	/* absolute, for BPF's private map only; [count]: the scheduler's, 0: unknown */
+	/* absolute, for BPF's private maps only; [count]: the scheduler's, 0: unknown */
 	struct kernel_range ranges[KERNEL_RANGES_MAX + 1];
-	uint32_t count; /* set by ksyms_start() */
-	int fd;		/* for the worker: sealed memfd, see base/ksyms_file.h; owned */
-	int known;	/* memory that the helper fills with the ranges; owned */
+	struct kernel_orc orc; /* likewise */
+	uint32_t count;	       /* set by ksyms_start() */
+	int fd;		       /* for the worker: sealed memfd, see base/ksyms_file.h; owned */
+	int known;	       /* memory that the helper fills with the ranges; owned */
 	pid_t pid;
 	struct channel channel;
 };

@@ -275,6 +275,9 @@ static int fill_kernel_ranges(const struct programs *programs, struct ksyms *ksy
 		if (r)
 			return r;
 	}
+	r = put(programs->skeleton->maps.orc_places, 0, &ksyms->orc);
+	if (r)
+		return r;
 	return put(programs->skeleton->maps.kernel_ranges, KERNEL_RANGES_MAX,
 		   &ksyms->ranges[ksyms->count]);
 }

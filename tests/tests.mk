@@ -91,14 +91,19 @@ check-dwarf: $(DWARF) $(EXECUTABLES) dwarf/few
 	@$(BESIDE) dwarf tests/dwarf/addr2line.sh tests/dwarf/damaged.sh tests/dwarf/symbolize.sh
 
 # Stacks that a test build captures on the running kernel: root, else a skip.
-check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build workloads)
-	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh tests/oracle/names.sh; r=$$?; \
+check-oracle: $(ORACLE) $(if $(filter 0,$(shell id -u)),capture-build kernel-walk-build workloads)
+	@$(RUN) oracle tests/oracle/run.sh tests/oracle/stacks.sh tests/oracle/kernel.sh \
+		tests/oracle/names.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/oracle/stacks.tap; exit $$r
 
 .PHONY: capture-build
 capture-build: all
 	+@$(call variant,capture,OBSERVER=tests/oracle/capture.bpf.h \
 		LIMITS=tests/oracle/capture_limits.h recording)
+
+.PHONY: kernel-walk-build
+kernel-walk-build: all
+	+@$(call variant,kernel-walk,OBSERVER=tests/oracle/kernel.bpf.h recording)
 
 check-lint: $(EXECUTABLES) $(PROTO_HEADERS) $(SKELETONS)
 	@$(BESIDE) lint $(sort $(wildcard tests/lint/*.sh))

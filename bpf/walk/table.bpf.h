@@ -140,12 +140,12 @@ GLOBAL u64 table_find_rule(u64 pc)
 
 	TABLE_SEARCH(walk, base, n, 9, SEGMENT_WORDS * 2, half[mid] & 0xff, value);
 	base = BOUND(base, SEGMENT_WORDS * 2 - 1);
-	u64 row = half[base], low = 0, high = 256, index = row >> 8;
+	u64 row = half[base], index = row >> 8;
+	/* without branches: the row may be of the granule before, or the last one */
+	u64 low = row & 0xff & (0 - ((own - base - 1) >> 63));
+	u64 is_last = ((base + 1 - end) >> 63) - 1;
+	u64 high = (half[base + 1] & 0xff & ~is_last) | (256 & is_last);
 
-	if (base >= own)
-		low = row & 0xff;
-	if (base + 1 < end)
-		high = half[base + 1] & 0xff;
 	if (index == ROW_ESCAPE)
 		index = table_escape(walk, word + CHUNK_HEAD_WORDS + ((row_count + 1) >> 1),
 				     escapes, (u32)(base - rows) & 0xffff);

@@ -29,6 +29,7 @@ struct symbols {
 struct builder {
 	struct ksyms *ksyms;	      /* gets the ranges */
 	struct symbols all, programs; /* programs has copies of BPF's symbols */
+	u64 addresses_end, rows_end;  /* of ksyms->orc */
 	char *names;
 	size_t name_bytes, name_capacity;
 };
@@ -87,15 +88,20 @@ uint32_t ksyms_room(const struct ksyms *ksyms)
 	return most;
 }
 
-static int write_range(const struct kernel_range *range, int fd)
+static int write_part(const void *part, size_t bytes, int fd)
 {
-	const ssize_t written = write(fd, range, sizeof(*range));
+	const ssize_t written = write(fd, part, bytes);
 
 	if (written < 0)
 		return -errno;
-	if (written != sizeof(*range))
+	if (written != (ssize_t)bytes)
 		return -ENOSPC;
 	return 0;
+}
+
+static int write_range(const struct kernel_range *range, int fd)
+{
+	return write_part(range, sizeof(*range), fd);
 }
 
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
@@ -108,7 +114,10 @@ int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd)
 		if (r < 0)
 			return r;
 	}
-	return write_range(&ksyms->scheduler, fd);
+	r = write_range(&ksyms->scheduler, fd);
+	if (r < 0)
+		return r;
+	return write_part(&ksyms->orc, sizeof(ksyms->orc), fd);
 }
 
 /* ---- symbols ------------------------------------------------------------------------------- */
@@ -161,9 +170,10 @@ static int add_symbol(struct builder *builder, uint64_t address, const char *nam
 	return put_symbol(&builder->all, symbol);
 }
 
-/* Returns the bound of a range that a symbol is, or NULL: include/asm-generic/vmlinux.lds.h */
-static u64 *bound_of(struct ksyms *ksyms, const char *name, size_t length)
+/* Returns the bound that a symbol is, or NULL: include/asm-generic/vmlinux.lds.h */
+static u64 *bound_of(struct builder *builder, const char *name, size_t length)
 {
+	struct ksyms *ksyms = builder->ksyms;
 	const struct {
 		const char *name;
 		u64 *bound;
@@ -172,6 +182,10 @@ static u64 *bound_of(struct ksyms *ksyms, const char *name, size_t length)
 		{"_etext", &ksyms->parts[0].range.end},
 		{"__sched_text_start", &ksyms->scheduler.start},
 		{"__sched_text_end", &ksyms->scheduler.end},
+		{"__start_orc_unwind_ip", &ksyms->orc.addresses},
+		{"__stop_orc_unwind_ip", &builder->addresses_end},
+		{"__start_orc_unwind", &ksyms->orc.first_row},
+		{"__stop_orc_unwind", &builder->rows_end},
 	};
 
 	if (name[0] != '_' || name[length] != '\n')
@@ -180,6 +194,37 @@ static u64 *bound_of(struct ksyms *ksyms, const char *name, size_t length)
 		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
 			return rows[i].bound;
 	return NULL;
+}
+
+/* Notes a function that a tracer lets calls return to. The second has had three names. */
+static void note_replaced(struct kernel_orc *orc, u64 address, const char *name, size_t length)
+{
+	static const struct {
+		const char *name;
+		unsigned int number;
+	} rows[] = {
+		{"return_to_handler", 0},
+		{"kretprobe_trampoline", 1},
+		{"__kretprobe_trampoline", 1},
+		{"arch_rethook_trampoline", 1},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
+			orc->replaced[rows[i].number] = address;
+}
+
+/* Ends what is known of the kernel's tables: both have a row for each other's. */
+static void finish_orc(struct builder *builder)
+{
+	struct kernel_orc *orc = &builder->ksyms->orc;
+
+	orc->text_start = builder->ksyms->parts[0].range.start;
+	orc->text_end = builder->ksyms->parts[0].range.end;
+	orc->rows = (builder->addresses_end - orc->addresses) / KERNEL_ORC_ADDRESS_BYTES;
+	if (!orc->addresses || !orc->first_row || orc->rows >> KERNEL_ORC_ROWS_BITS ||
+	    builder->rows_end - orc->first_row != orc->rows * KERNEL_ORC_ROW_BYTES)
+		orc->rows = 0;
 }
 
 /* Parses "address type name", behind which symbols of modules have a tab and "[module]". */
@@ -193,16 +238,17 @@ static int parse_symbol(struct builder *builder, const char *line)
 
 	if (type[0] != ' ' || !type[1] || type[2] != ' ')
 		return 0;
-	if (!strchr("tTwW", type[1])) /* no text */
-		return 0;
 	length = strcspn(name, " \t\n");
 	if (length == 0)
 		return 0;
-	bound = bound_of(builder->ksyms, name, length);
+	bound = bound_of(builder, name, length);
 	if (bound) {
 		*bound = address;
 		return 0;
 	}
+	if (!strchr("tTwW", type[1])) /* no text */
+		return 0;
+	note_replaced(&builder->ksyms->orc, address, name, length);
 	return add_symbol(builder, address, name, length);
 }
 
@@ -367,8 +413,10 @@ int ksyms_read_symbols(struct ksyms *ksyms, FILE *file)
 	int r = 0;
 
 	ksyms->scheduler = (struct kernel_range){0};
+	ksyms->orc = (struct kernel_orc){0};
 	if (file)
 		r = parse_symbols(&builder, file);
+	finish_orc(&builder);
 	if (r == 0) {
 		add_programs(ksyms, &builder.programs);
 		ksyms->fd = write_file(ksyms, &builder);

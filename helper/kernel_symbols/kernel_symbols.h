@@ -25,7 +25,8 @@ struct ksyms {
 	struct ksyms_part parts[KERNEL_RANGES_MAX]; /* [0]: kernel text, then by address */
 	uint32_t count;
 	struct kernel_range scheduler; /* its text, and that of what sleeps; 0: unknown */
-	int fd;			       /* sealed memfd, owned */
+	struct kernel_orc orc;
+	int fd; /* sealed memfd, owned */
 };
 
 #define KSYMS_BPF_GAP_MAX  (64u << 10) /* bytes between the starts of two programs of a part */
@@ -42,8 +43,8 @@ void ksyms_read_modules(struct ksyms *ksyms, FILE *file);
 uint32_t ksyms_room(const struct ksyms *ksyms);
 
 /*
- * Writes `told` ranges into an empty file, and the scheduler's behind them. Ranges beyond the parts
- * hold no address and come last. Returns 0 or a negative errno.
+ * Writes `told` ranges into an empty file, and behind them the scheduler's and the struct
+ * kernel_orc. Ranges beyond the parts hold no address and come last. Returns 0 or a negative errno.
  */
 int ksyms_write_ranges(const struct ksyms *ksyms, uint32_t told, int fd);
 

@@ -38,7 +38,8 @@
 #define BPF_CORE_READ(from, ...)    READ_(__VA_ARGS__, READ_3, READ_2, READ_1)(from, __VA_ARGS__)
 #define BPF_PROBE_READ(from, ...)   BPF_CORE_READ(from, __VA_ARGS__)
 #define bpf_core_field_offset(s, m) offsetof(s, m)
-#define bpf_core_field_exists(m)    0 /* members that only newer kernels have */
+/* members that only some kernels have */
+#define bpf_core_field_exists(m) has_member(#m)
 
 /* These stand in for bpf/base.bpf.h and bpf/env.bpf.h. */
 #define KEYHOLE_BPF_BASE_BPF_H
@@ -48,11 +49,21 @@
 #define BOUND(x, n)   ((u64)(x) < (u64)(n) ? (u64)(x) : 0)
 #define HIDE(walk, x) (x)
 
+static const char *kernel_members = ""; /* "->name" of each that the kernel has */
+
+static bool has_member(const char *expression)
+{
+	const char *name = strstr(expression, "->");
+
+	return name && strstr(kernel_members, name);
+}
+
 #include "bpf/config.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.bpf.h"
 
-#define KEPT_PROBES 4u
+#define KEPT_PROBES	4u
+#define KERNEL_READABLE 4096u /* the kernel's memory begins here */
 
 static struct sampler {
 	bool no_ring, no_room; /* look-up of the ring fails; generations are full */
@@ -64,6 +75,7 @@ static struct sampler {
 	u64 regs[PT_WORDS];
 	struct scratch scratch;
 	struct rule_cache cache;
+	union orc_place orc[ORC_NOTES_AT + ORC_BLOCKS / ORC_NOTES];
 	struct counters counters;
 	struct ring_tails tails;
 	struct process_table processes;
@@ -151,6 +163,8 @@ static void *bpf_map_lookup_elem(const void *map, const void *key)
 		return &sampler.scheduler;
 	if (map == &kernel_ranges)
 		return number < 4 ? &sampler.range[number] : NULL;
+	if (map == &orc_places)
+		return number < ORC_NOTES_AT + ORC_BLOCKS / ORC_NOTES ? &sampler.orc[number] : NULL;
 	if (map == &late_names)
 		return &sampler.late[number];
 	if (map == &targets)
@@ -304,9 +318,9 @@ static long bpf_get_stack(void *ctx, void *to, u32 bytes, u64 flags)
 
 static long bpf_probe_read_kernel(void *to, u32 bytes, const void *from)
 {
-	if (!from)
+	if ((u64)from < KERNEL_READABLE)
 		memset(to, 0, bytes);
-	if (!from)
+	if ((u64)from < KERNEL_READABLE)
 		return -14;
 	memcpy(to, from, bytes);
 	return 0;

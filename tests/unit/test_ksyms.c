@@ -114,7 +114,7 @@ static void test_ksyms__scheduler(void **state)
 	assert_int_equal(build(text, NULL, &ksyms), 0);
 	assert_symbol(0, 0, 0x800010, "__schedule");
 	assert_int_equal(ksyms_write_ranges(&ksyms, 2, fd), 0);
-	assert_int_equal(pread(fd, ranges, sizeof(ranges), 0), 3 * sizeof(ranges[0]));
+	assert_int_equal(pread(fd, ranges, sizeof(ranges), 0), sizeof(ranges));
 	assert_true(ranges[0].start == 0xffffffff81000000);
 	assert_true(ranges[2].start == 0xffffffff81800000 && ranges[2].end == 0xffffffff81808000);
 	close(fd);
@@ -122,6 +122,64 @@ static void test_ksyms__scheduler(void **state)
 	assert_int_equal(build(kernel, NULL, &ksyms), 0);
 	assert_true(ksyms.scheduler.end == 0);
 	close(ksyms.fd);
+}
+
+/* Behind the scheduler's range, the loader gets where the kernel's unwind tables are. */
+static void test_ksyms__unwind_tables(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _stext\n"
+				   "ffffffff81000100 t return_to_handler\n"
+				   "ffffffff81000200 t arch_rethook_trampoline\n"
+				   "ffffffff82000000 T _etext\n"
+				   "ffffffff83000000 R __start_orc_unwind_ip\n"
+				   "ffffffff83000028 R __start_orc_unwind\n"
+				   "ffffffff83000028 R __stop_orc_unwind_ip\n"
+				   "ffffffff83000064 R __stop_orc_unwind\n";
+	struct {
+		struct kernel_range ranges[2];
+		struct kernel_orc orc;
+	} got;
+	static struct ksyms ksyms;
+	const int fd = memfd_create("ranges", MFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(build(text, NULL, &ksyms), 0);
+	assert_symbol(0, 0, 0x100, "return_to_handler");
+	assert_symbol(1, 0, 0x200, "arch_rethook_trampoline");
+	assert_int_equal(ksyms_write_ranges(&ksyms, 1, fd), 0);
+	assert_int_equal(pread(fd, &got, sizeof(got), 0), sizeof(got));
+	assert_int_equal(got.orc.rows, 10);
+	assert_true(got.orc.addresses == 0xffffffff83000000);
+	assert_true(got.orc.first_row == 0xffffffff83000028);
+	assert_true(got.orc.text_start == 0xffffffff81000000);
+	assert_true(got.orc.text_end == 0xffffffff82000000);
+	assert_true(got.orc.replaced[0] == 0xffffffff81000100);
+	assert_true(got.orc.replaced[1] == 0xffffffff81000200);
+	close(fd);
+	close(ksyms.fd);
+}
+
+/* A kernel without such tables, or with others: BPF gets no rows. */
+static void test_ksyms__no_unwind_tables(void **state)
+{
+	static const char *const texts[] = {
+		"ffffffff81000000 T _stext\nffffffff82000000 T _etext\n",
+		"ffffffff82000000 T _etext\nffffffff83000000 R __start_orc_unwind_ip\n"
+		"ffffffff83000028 R __stop_orc_unwind_ip\n",
+		"ffffffff82000000 T _etext\nffffffff83000028 R __start_orc_unwind\n"
+		"ffffffff83000064 R __stop_orc_unwind\n",
+		"ffffffff82000000 T _etext\nffffffff83000000 R __start_orc_unwind_ip\n"
+		"ffffffff83000028 R __start_orc_unwind\nffffffff83000028 R __stop_orc_unwind_ip\n"
+		"ffffffff83000078 R __stop_orc_unwind\n",
+	};
+	static struct ksyms ksyms;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(build(texts[i], NULL, &ksyms), 0);
+		assert_int_equal(ksyms.orc.rows, 0);
+		close(ksyms.fd);
+	}
 }
 
 static void test_ksyms__modules_by_address(void **state)
@@ -303,6 +361,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ksyms__kernel_text_only),
 		cmocka_unit_test(test_ksyms__scheduler),
+		cmocka_unit_test(test_ksyms__unwind_tables),
+		cmocka_unit_test(test_ksyms__no_unwind_tables),
 		cmocka_unit_test(test_ksyms__modules_by_address),
 		cmocka_unit_test(test_ksyms__programs_of_bpf_that_lie_together_are_one_part),
 		cmocka_unit_test(test_ksyms__no_more_parts_than_were_told),

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observer of a test build (make OBSERVER=): has the kernel walk each stack that bpf/orc.bpf.h has
+ * walked, and counts those that differ. tests/oracle/kernel.py reads the map by its name.
+ */
+#ifndef KEYHOLE_ORACLE_KERNEL_BPF_H
+#define KEYHOLE_ORACLE_KERNEL_BPF_H
+
+#define observe_walk(ctx, scratch)
+#define observe_sample(scratch, record, reason)
+
+enum kernel_seen {
+	KERNEL_SAME,
+	KERNEL_GIVEN_UP,
+	KERNEL_OTHER_LENGTH,
+	KERNEL_OTHER_FRAME,
+	KERNEL_FRAMES, /* of the stacks that are the same */
+	KERNEL_SEEN
+};
+
+/* Behind the counts: the two frames of the last difference, and its place. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KERNEL_SEEN + 3);
+	__type(key, u32);
+	__type(value, u64);
+} kernel_walks SEC(".maps");
+
+struct kernel_theirs {
+	u64 address[RECORD_KERNEL_FRAMES_MAX + 1];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kernel_theirs);
+} kernel_theirs SEC(".maps");
+
+GLOBAL int kernel_note(u32 number, u64 value, u32 add)
+{
+	u64 *count = bpf_map_lookup_elem(&kernel_walks, &number);
+
+	if (count && add)
+		__sync_fetch_and_add(count, value);
+	if (count && !add)
+		*count = value;
+	return 0;
+}
+
+/* Returns the first frame that differs, or the count. */
+GLOBAL u32 kernel_compare(u32 count)
+{
+	struct scratch *scratch = scratch_state();
+	u32 zero = 0, i = 0;
+	struct kernel_theirs *theirs = bpf_map_lookup_elem(&kernel_theirs, &zero);
+
+	if (!scratch || !theirs)
+		return 0;
+	NOT_UNROLLED
+	for (; i < RECORD_KERNEL_FRAMES_MAX && i < count; i++) {
+		u64 at = BOUND((u64)i, RECORD_KERNEL_FRAMES_MAX);
+
+		if (scratch->sample.kernel[at] == theirs->address[at])
+			continue;
+		kernel_note(KERNEL_SEEN, scratch->sample.kernel[at], 0);
+		kernel_note(KERNEL_SEEN + 1, theirs->address[at], 0);
+		kernel_note(KERNEL_SEEN + 2, i, 0);
+		break;
+	}
+	return i;
+}
+
+GLOBAL int kernel_judge(u32 ours, u32 theirs)
+{
+	u32 both = ours < theirs ? ours : theirs;
+
+	if (!ours)
+		return kernel_note(KERNEL_GIVEN_UP, 1, 1);
+	if (kernel_compare(both) < both)
+		return kernel_note(KERNEL_OTHER_FRAME, 1, 1);
+	if (ours != theirs && ours < RECORD_KERNEL_FRAMES_MAX)
+		return kernel_note(KERNEL_OTHER_LENGTH, 1, 1);
+	kernel_note(KERNEL_FRAMES, ours, 1);
+	return kernel_note(KERNEL_SAME, 1, 1);
+}
+
+INLINE void kernel_observe(void *ctx, u32 frames)
+{
+	u32 zero = 0, count;
+	struct kernel_theirs *theirs = bpf_map_lookup_elem(&kernel_theirs, &zero);
+	long bytes;
+
+	if (!theirs)
+		return;
+	bytes = bpf_get_stack(ctx, theirs, sizeof(*theirs), 0);
+	count = bytes > 0 ? bytes >> 3 : 0;
+	kernel_judge(frames, count);
+}
+
+#define observe_kernel(ctx, scratch, frames) kernel_observe(ctx, frames)
+
+#endif
