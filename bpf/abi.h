@@ -1072,9 +1072,9 @@ struct kernel_orc {
 	u64 addresses; /* of the first of `rows` s32: from its own place to the row's text */
 	u64 first_row;
 	u64 rows;
-	u64 text_start, text_end;
-	u64 replaced[2]; /* what a tracer has put in place of a return address; 0: none */
-	u64 padding;	 /* to a cache line */
+	u64 text_start, text_end; /* the loader sets both */
+	u64 replaced[2];	  /* what a tracer has put in place of a return address; 0: none */
+	u64 padding;		  /* to a cache line */
 };
 
 /*

@@ -126,6 +126,7 @@ struct {
 /* The walk of the kernel's stack (orc.bpf.h). */
 struct orc_walk {
 	u64 ip, sp, bp;
+	u64 stack;  /* lowest address of the task's stack */
 	u64 signal; /* flag: ip is of an instruction, and no return address */
 	u64 frames; /* that are stored */
 };

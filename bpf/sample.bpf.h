@@ -115,7 +115,7 @@ INLINE u32 own_kernel_stack(void *ctx, struct scratch *scratch)
  * No clock stops the kernel's own stack walk. So the leaf part is taken first, and the rest of a
  * deep stack only if the leaf part was cheap. That costs the ordinary sample nothing.
  */
-INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
+INLINE u32 kernel_stack(void *ctx, struct scratch *scratch, u64 began)
 {
 	struct record *record = &scratch->sample.record;
 	u32 limit = KERNEL_FRAMES_FIRST;
@@ -123,7 +123,7 @@ INLINE u32 kernel_stack(void *ctx, struct scratch *scratch)
 	long bytes = bpf_get_stack(ctx, kernel, KERNEL_FRAMES_FIRST * 8, 0);
 
 	if (bytes >= KERNEL_FRAMES_FIRST * 8 &&
-	    bpf_ktime_get_ns() - record->time < walk_budget_ns / KERNEL_FIRST_SHARE) {
+	    bpf_ktime_get_ns() - began < walk_budget_ns / KERNEL_FIRST_SHARE) {
 		limit = RECORD_KERNEL_FRAMES_MAX;
 		bytes = bpf_get_stack(ctx, kernel, RECORD_KERNEL_FRAMES_MAX * 8, 0);
 	}
@@ -217,10 +217,10 @@ INLINE u32 kernel_part(void *ctx, struct scratch *scratch, int off)
 	if (sample_filter.hides & FILTER_NO_KERNEL)
 		return 0;
 	if (off)
-		return drop_hook(scratch, kernel_stack(ctx, scratch));
+		return drop_hook(scratch, kernel_stack(ctx, scratch, scratch->sample.record.time));
 	count = own_kernel_stack(ctx, scratch);
 	if (!count)
-		count = kernel_stack(ctx, scratch);
+		count = kernel_stack(ctx, scratch, bpf_ktime_get_ns());
 	return count > RECORD_KERNEL_FRAMES_MAX ? RECORD_KERNEL_FRAMES_MAX : count;
 }
 

@@ -59,6 +59,19 @@ int ksyms_start(struct ksyms *ksyms, int proc)
 	return 0;
 }
 
+/* Has BPF read tables within 2 GiB of the kernel's text alone, which is what rows can reach. */
+static void check_orc(struct ksyms *ksyms)
+{
+	struct kernel_orc *orc = &ksyms->orc;
+
+	orc->text_start = ksyms->ranges[0].start;
+	orc->text_end = ksyms->ranges[0].end;
+	if (orc->rows >> KERNEL_ORC_ROWS_BITS || orc->text_start >> 63 == 0 ||
+	    orc->addresses - orc->text_start > INT32_MAX ||
+	    orc->first_row - orc->text_start > INT32_MAX)
+		orc->rows = 0;
+}
+
 int ksyms_wait(struct ksyms *ksyms)
 {
 	const size_t bytes = (ksyms->count + 1) * sizeof(*ksyms->ranges);
@@ -81,5 +94,6 @@ int ksyms_wait(struct ksyms *ksyms)
 		return -EBADMSG;
 	if (ksyms->ranges[0].end == 0)
 		return -EACCES;
+	check_orc(ksyms);
 	return 0;
 }

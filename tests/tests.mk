@@ -175,7 +175,7 @@ $(OBJECT_LOADER): TEST_LIBS := -lbpf
 $(KERNEL_VARIANTS): all
 	+@$(call variant,$@,LIMITS=tests/kernels/limits.h BPF_OBJECT=$(@F) recording)
 
-kernel-builds: $(KERNEL_VARIANTS) $(OBJECT_LOADER)
+kernel-builds: $(KERNEL_VARIANTS) kernel-walk-build $(OBJECT_LOADER)
 check-kernels: $(EXECUTABLES) workloads kernel-builds
 	@TEST_SECONDS=1800 $(RUN) kernels tests/kernels/run.sh; r=$$?; \
 		sed -n 's/^# |/ /p' $(BUILD)/results/kernels/run.tap; exit $$r

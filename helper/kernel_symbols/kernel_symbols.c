@@ -209,18 +209,18 @@ static void note_replaced(struct kernel_orc *orc, u64 address, const char *name,
 		{"arch_rethook_trampoline", 1},
 	};
 
+	if (name[length] != '\n') /* of a module */
+		return;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
 			orc->replaced[rows[i].number] = address;
 }
 
-/* Ends what is known of the kernel's tables: both have a row for each other's. */
+/* Counts the rows, of which both tables have as many; else there are none. */
 static void finish_orc(struct builder *builder)
 {
 	struct kernel_orc *orc = &builder->ksyms->orc;
 
-	orc->text_start = builder->ksyms->parts[0].range.start;
-	orc->text_end = builder->ksyms->parts[0].range.end;
 	orc->rows = (builder->addresses_end - orc->addresses) / KERNEL_ORC_ADDRESS_BYTES;
 	if (!orc->addresses || !orc->first_row || orc->rows >> KERNEL_ORC_ROWS_BITS ||
 	    builder->rows_end - orc->first_row != orc->rows * KERNEL_ORC_ROW_BYTES)

@@ -20,8 +20,8 @@ import subprocess
 import sys
 import time
 
-SYS_BPF = 321  # x86-64
-MAP_LOOKUP, MAP_NEXT_ID, MAP_BY_ID, OBJECT_INFO = 1, 12, 14, 15
+from bpf import MAP_LOOKUP, bpf, find_map, map_ids
+
 BUCKETS, FINE, COARSE, ROWS = 512, 400, 100, 32  # duration.bpf.h
 WORDS = 3 + BUCKETS
 KINDS = "control", "all less stalls", "control less stalls", "stalls", "stalls of the control"
@@ -31,50 +31,6 @@ ENOUGH, ENOUGH_LONGEST = 2000, 200  # samples cut by the clock
 STARVED = 75  # exit status where there are but too few
 STALLS = 10  # of walks, to one of the control
 CHANCE = 0.001  # that a good build is called broken
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def bpf(command, attributes):
-    """Like the system call; attributes is a ctypes array of u64, written in place."""
-    result = libc.syscall(SYS_BPF, command, attributes, ctypes.sizeof(attributes))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), "bpf")
-    return result
-
-
-def map_ids():
-    number, ids = 0, set()
-    while True:
-        attributes = (ctypes.c_uint32 * 4)(number, 0, 0, 0)
-        try:
-            bpf(MAP_NEXT_ID, attributes)
-        except OSError:
-            return ids
-        number = attributes[1]
-        ids.add(number)
-
-
-def map_name(fd):
-    info = ctypes.create_string_buffer(88)
-    attributes = (ctypes.c_uint64 * 2)(fd | ctypes.sizeof(info) << 32, ctypes.addressof(info))
-    bpf(OBJECT_INFO, attributes)
-    return info.raw[24:40].rstrip(b"\0").decode()  # struct bpf_map_info: name
-
-
-def find_map(name, known):
-    """An fd of the new map of this name, or None; it keeps the map when its owner is gone."""
-    for number in map_ids() - known:
-        try:
-            fd = bpf(MAP_BY_ID, (ctypes.c_uint32 * 4)(number, 0, 0, 0))
-        except OSError:
-            continue
-        if map_name(fd) == name:
-            return fd
-        os.close(fd)
-        known.add(number)
-    return None
-
 
 def possible_cpus():
     with open("/sys/devices/system/cpu/possible", encoding="ascii") as file:

@@ -36,7 +36,8 @@ static struct {
 		u16 fields;
 	} row[ROWS_MAX];
 } tables;
-static u64 stack[64];
+#define STACK_WORDS 256u
+static u64 stack[STACK_WORDS];
 static u64 context[PT_WORDS];
 
 /* Adds the row of the text from `at` on. Rows come in order. */
@@ -59,6 +60,7 @@ static int setup(void **state)
 	kernel_members = "->signal";
 	sampler.orc->tables.addresses = (u64)tables.distance;
 	sampler.orc->tables.first_row = (u64)tables.row;
+	sampler.task.stack = stack;
 	sampler.orc->tables.text_start = CODE(0);
 	sampler.orc->tables.text_end = CODE(TEXT_BYTES);
 	context[PT_RIP] = CODE(0x104);
@@ -198,6 +200,40 @@ static void test_orc__gives_up(void **state)
 	assert_int_equal(walk(), 0);
 }
 
+/* In the middle of a switch, SP is that of another task, whose frames are not this one's. */
+static void test_orc__stack_of_another_task(void **state)
+{
+	(void)state;
+	set_call();
+	row(0xa000, 0, 0, FIELDS(ORC_SP, ORC_UNDEFINED, TYPE_REGISTERS));
+	sampler.task.stack = stack + STACK_WORDS;
+	assert_int_equal(walk(), 0);
+	sampler.task.stack = (u8 *)stack - KERNEL_STACK_BYTES;
+	assert_int_equal(walk(), 0);
+	sampler.task.stack = stack + 6; /* it ends at stack[7] */
+	assert_int_equal(walk(), 3);
+	sampler.task.stack = stack;
+	context[PT_RIP] = CODE(0xa000);
+	context[PT_RSP] = (u64)&stack[32];
+	stack[32 + PT_CS] = CS_RPL_USER;
+	assert_int_equal(walk(), 1);
+	sampler.task.stack = stack + STACK_WORDS;
+	assert_int_equal(walk(), 0);
+}
+
+/* A caller has more of a stack than the function. */
+static void test_orc__wrong_direction(void **state)
+{
+	(void)state;
+	set_call();
+	tables.row[1].sp = 0;
+	stack[3] = CODE(0x5000);
+	assert_int_equal(walk(), 0);
+	tables.row[1].sp = 16;
+	memset(sampler.orc + 1, 0, sizeof(sampler.orc) - sizeof(sampler.orc[0]));
+	assert_int_equal(walk(), 3);
+}
+
 /* Registers other than SP and BP, and kinds of rows that no version has. */
 static void test_orc__rows_that_are_not_known(void **state)
 {
@@ -257,6 +293,8 @@ static void test_orc__older_kernels(void **state)
 	assert_true(ORC_SIGNAL(orc_rule(0x185ull << 32)));
 	assert_false(ORC_SIGNAL(orc_rule(0x085ull << 32)));
 	assert_int_equal(ORC_KIND(orc_rule(0x285ull << 32)), ORC_UNKNOWN);
+	assert_int_equal(ORC_KIND(orc_rule(0x385ull << 32)), ORC_UNKNOWN);
+	assert_int_equal(ORC_KIND(orc_rule(0x089ull << 32)), ORC_UNKNOWN);
 	setup(state);
 	set_call();
 	kernel_members = "->end ->signal";
@@ -274,8 +312,9 @@ static void test_orc__older_kernels(void **state)
 static void test_orc__deep_stack(void **state)
 {
 	(void)state;
-	row(0x100, 0, 0, FIELDS(ORC_SP, ORC_UNDEFINED, TYPE_CALL));
-	stack[3] = CODE(0x104);
+	row(0x100, 8, 0, FIELDS(ORC_SP, ORC_UNDEFINED, TYPE_CALL));
+	for (u32 i = 0; i < STACK_WORDS; i++)
+		stack[i] = CODE(0x104);
 	assert_int_equal(walk(), RECORD_KERNEL_FRAMES_MAX);
 	assert_true(sampler.scratch.sample.record.flags & RECORD_FLAG_KERNEL_CUT);
 	assert_true(orc_begin(context, &sampler.scratch));
@@ -310,6 +349,8 @@ int main(void)
 		cmocka_unit_test_setup(test_orc__search, setup),
 		cmocka_unit_test_setup(test_orc__interrupt_and_entry, setup),
 		cmocka_unit_test_setup(test_orc__gives_up, setup),
+		cmocka_unit_test_setup(test_orc__stack_of_another_task, setup),
+		cmocka_unit_test_setup(test_orc__wrong_direction, setup),
 		cmocka_unit_test_setup(test_orc__rows_that_are_not_known, setup),
 		cmocka_unit_test_setup(test_orc__bases, setup),
 		cmocka_unit_test_setup(test_orc__older_kernels, setup),

@@ -65,9 +65,9 @@ make_root() {
 	install -m 755 $here/init.sh "$root/init"
 	cp "$loader" "$build"/workloads/{mixed,publish,signals,waits} "$root/test"
 	cp "$build"/bpf/{walk_loop,walk_for,sched,off_cpu}.bpf.o "$root/test/objects"
-	for name in loop for; do
-		install -D -t "$root/test/$name" \
-			"$build/kernels/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
+	for name in kernels/loop kernels/for kernel-walk; do
+		install -D -t "$root/test/${name#kernels/}" \
+			"$build/$name"/keyhole{,-audit,-broker,-exporter,-kernel-symbols,-options,-output,-worker}
 	done
 	echo "HZ=$HZ MIXED_SECONDS=${MIXED_SECONDS:-8} SIGNALS_SECONDS=${SIGNALS_SECONDS:-4} ALL_SECONDS=$ALL_SECONDS" \
 		>"$root/test/settings"
@@ -306,6 +306,21 @@ check_off_cpu() {
 		"$guest/off_cpu.log" "$guest/off_cpu.folded"
 }
 
+# No stack that BPF walked by the kernel's tables may differ from the kernel's own walk of it.
+check_kernel_stacks() {
+	ended kernel_stacks || return
+	local name count same given_up=0 different=0
+	while read -r name count; do
+		case $name in
+		lost_throttled:) same=$count ;;
+		lost_nested:) given_up=$count ;;
+		lost_internal:) different=$count ;;
+		esac
+	done < <(sed -nE 's/^ *lost +(lost_[a-z]+:) ([0-9]+) .*/\1 \2/p' "$guest/kernel_stacks.log")
+	echo "${same:-0} the same, $given_up given up, $different different"
+	[ $different = 0 ] && [ "${same:-0}" -ge 100 ] && [ $given_up -le $same ]
+}
+
 # The broker finds the mapping by its name, before 6.11 in the text of /proc/PID/maps.
 check_context() {	# NAME
 	[ -s "$guest/$1.maps" ] || { skipped "this kernel gives no names to memory"; return; }
@@ -431,6 +446,7 @@ record_on() {	# KERNEL FILE|-
 	result "$1: accounts" check_accounts
 	result "$1: accounts, with a CPU that goes and comes back" check_offline
 	result "$1: off-CPU" check_off_cpu
+	result "$1: kernel stacks" check_kernel_stacks
 	check_rest "$@"
 	rows "$1" "$guest"
 }

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tests/bench")
-import duration  # noqa: E402
+import bpf  # noqa: E402
 
 COUNTS = "same", "given up", "of another length", "with another frame", "frames"
 ENOUGH = 500
@@ -32,20 +32,20 @@ def begin(load, home):
 
 def read(fd, number):
     key, value = ctypes.c_uint32(number), ctypes.c_uint64()
-    duration.bpf(duration.MAP_LOOKUP, (ctypes.c_uint64 * 4)(fd, ctypes.addressof(key), ctypes.addressof(value), 0))
+    bpf.bpf(bpf.MAP_LOOKUP, (ctypes.c_uint64 * 4)(fd, ctypes.addressof(key), ctypes.addressof(value), 0))
     return value.value
 
 
 def sample(keyhole, seconds, home):
     """The map of the walks, by its file descriptor."""
-    before, fd = duration.map_ids(), None
+    before, fd = bpf.map_ids(), None
     loader = subprocess.Popen([keyhole, "record", "-F", "999", "-d", seconds, "-o", f"{home}/p.folded"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while fd is None and loader.poll() is None:
-        fd = duration.find_map("kernel_walks", before)
+        fd = bpf.find_map("kernel_walks", before)
     text = loader.communicate()[0]
-    if loader.returncode:
-        sys.exit(text)
+    if loader.returncode or fd is None:
+        sys.exit(f"{text}\nkeyhole ended with {loader.returncode}; is it built with tests/oracle/kernel.bpf.h?")
     return fd
 
 
@@ -59,11 +59,20 @@ def name(known, address):
     return f"{found[-1][1]}+{address - found[-1][0]:#x}" if found else hex(address)
 
 
+def has_modules():
+    try:
+        with open("/proc/modules", encoding="ascii") as file:
+            return file.read() != ""
+    except FileNotFoundError:  # a kernel that can have none
+        return False
+
+
 def main():
     keyhole, seconds = sys.argv[1:]
     with tempfile.TemporaryDirectory() as home:
-        loads = [begin(load, home) for load in LOADS]
+        loads = []
         try:
+            loads.extend(begin(load, home) for load in LOADS)
             fd = sample(keyhole, seconds, home)
         finally:
             for load in loads:
@@ -77,8 +86,9 @@ def main():
         known = symbols()
         print(f"the last: frame {at} is {name(known, ours)}, the kernel says {name(known, theirs)}")
         return 1
-    if same < ENOUGH or same < WHOLE * (same + given_up):
-        print(f"too few: {ENOUGH} and {WHOLE:.0%} of all are wanted")
+    share = 0 if has_modules() else WHOLE
+    if same < ENOUGH or same < share * (same + given_up):
+        print(f"too few: {ENOUGH} and {share:.0%} of all are wanted")
         return 1
     return 0
 

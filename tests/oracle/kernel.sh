@@ -17,8 +17,10 @@ grep -q ' __start_orc_unwind_ip$' /proc/kallsyms || skip 'the kernel has no ORC 
 why=$("$keyhole" record -d 0.1 -f folded -o - 2>&1 >/dev/null)
 [ $? = 3 ] && skip "$(tail -n 1 <<<"$why")"
 echo 1..1
+failed=0
 out=$(PYTHONDONTWRITEBYTECODE=1 python3 tests/oracle/kernel.py "$keyhole" "${KERNEL_SECONDS:-6}" 2>&1) ||
-	printf 'not '
+	failed=1
+[ $failed = 0 ] || printf 'not '
 echo 'ok 1 - kernel stacks'
 sed 's/^/# /' <<<"$out"
-
+exit $failed

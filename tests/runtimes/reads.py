@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "bench"))
-import duration  # noqa: E402
+import bpf  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")
 KEYHOLE = os.path.join(BUILD, "reads", "keyhole")
@@ -68,18 +68,18 @@ def until_ready(process, report):
 def counted(fd):
     """Returns the bytes that were read, and the samples."""
     value, key = (ctypes.c_uint64 * 2)(), ctypes.c_uint32(0)
-    duration.bpf(duration.MAP_LOOKUP,
+    bpf.bpf(bpf.MAP_LOOKUP,
                  (ctypes.c_uint64 * 4)(fd, ctypes.addressof(key), ctypes.addressof(value), 0))
     return value[0], value[1]
 
 
 def attach(pid, folder):
     """Records for a while. Returns the same."""
-    known, fd = duration.map_ids(), None
+    known, fd = bpf.map_ids(), None
     process = subprocess.Popen([KEYHOLE, "record", "-d", str(SECONDS), "-p", str(pid), "-o",
                                 os.path.join(folder, "profile.folded")], stderr=subprocess.DEVNULL)
     while fd is None and process.poll() is None:
-        fd = duration.find_map(".data.reads", known)
+        fd = bpf.find_map(".data.reads", known)
         time.sleep(0.02)
     if process.wait() or fd is None:
         sys.exit("keyhole did not record")
