@@ -1071,10 +1071,11 @@ struct kernel_range {
 struct kernel_orc {
 	u64 addresses; /* of the first of `rows` s32: from its own place to the row's text */
 	u64 first_row;
-	u64 rows;
+	u32 rows;
+	u32 sp;			  /* BPF finds it: the number of SP in a row, or 0 */
 	u64 text_start, text_end; /* the loader sets both */
-	u64 replaced[2];	  /* what a tracer has put in place of a return address; 0: none */
-	u64 padding;		  /* to a cache line */
+	u64 replaced[2];	  /* what a tracer has put in place of return addresses; 0: none */
+	u64 function;		  /* the first row of this one has SP */
 };
 
 /*

@@ -25,14 +25,19 @@
 
 #define ORC_STEPS KERNEL_ORC_ROWS_BITS /* of a search */
 
-enum orc_register { /* ORC_REG_* */
+enum orc_register { /* ORC_REG_* before 7.0 */
 	ORC_UNDEFINED = 0,
 	ORC_PREVIOUS_SP = 1,
 	ORC_BP = 4,
 	ORC_SP = 5,
 	ORC_BP_INDIRECT = 8,
 	ORC_SP_INDIRECT = 9,
+	ORC_OTHER = 15
 };
+
+/* Since 7.0 SP is 3, the previous SP 8, indirect by BP 10. Four bits each: what the number was. */
+#define ORC_NEW_SP	3u
+#define ORC_NEW_NUMBERS 0xfffff891fff45ff0ull
 
 enum orc_kind {
 	ORC_UNKNOWN, /* also no row: a rule that is 0 */
@@ -48,7 +53,6 @@ enum orc_kind {
 #define ORC_BP_REGISTER(rule) ((rule) >> 36 & 15)
 #define ORC_KIND(rule)	      ((rule) >> 40 & 3)
 #define ORC_SIGNAL(rule)      ((rule) >> 42 & 1) /* the next frame did not call */
-#define ORC_REGISTERS_MASK    0xffffffffffull	 /* offsets and registers */
 
 enum orc_result {
 	ORC_GOES_ON,
@@ -88,8 +92,19 @@ INLINE u64 orc_new_kind(u64 fields)
 	return (type > ORC_REGISTERS ? ORC_UNKNOWN : type) | (fields >> 11 & 1) << 2;
 }
 
-/* Returns the rule of a row. */
-INLINE u64 orc_rule(u64 row)
+/* Returns the registers of a row by their numbers before 7.0. */
+INLINE u64 orc_registers(u64 fields, u32 sp)
+{
+	u64 registers = fields & 255;
+
+	if (sp == ORC_NEW_SP)
+		registers = (ORC_NEW_NUMBERS >> (fields & 15) * 4 & 15) |
+			    (ORC_NEW_NUMBERS >> (fields >> 4 & 15) * 4 & 15) << 4;
+	return registers;
+}
+
+/* Returns the rule of a row. sp: the number of SP in rows. */
+INLINE u64 orc_rule(u64 row, u32 sp)
 {
 	u64 fields = row >> 32 & 0xffff, kind;
 	int has_signal = bpf_core_field_exists(((struct orc_entry *)0)->signal);
@@ -98,7 +113,7 @@ INLINE u64 orc_rule(u64 row)
 		kind = orc_old_kind(fields, has_signal);
 	else
 		kind = has_signal ? orc_new_kind(fields) : ORC_UNKNOWN;
-	return (row & ORC_REGISTERS_MASK) | kind << 40;
+	return (row & 0xffffffff) | orc_registers(fields, sp) << 32 | kind << 40;
 }
 
 /* Returns the address of which a row is the first one. addresses: as in struct kernel_orc. */
@@ -158,16 +173,23 @@ INLINE u64 orc_row(const struct kernel_orc *orc, u64 address)
 	return orc_search(orc->addresses, address, low, high - low + 1);
 }
 
-/* Finds the rule of an address. Returns first << 6 | last, as table_find_rule() does. */
-INLINE u64 orc_find(const struct kernel_orc *orc, u64 address, u64 *ret_rule)
+INLINE u64 orc_read_row(const struct kernel_orc *orc, u64 row)
 {
-	u64 row = orc_row(orc, address), packed = 0;
-	u64 first = orc_address(orc->addresses, row) - (address & ~63ull);
-	u64 end = orc_address(orc->addresses, row + 1) - (address & ~63ull);
+	u64 packed = 0;
 
 	bpf_probe_read_kernel(&packed, KERNEL_ORC_ROW_BYTES,
 			      (void *)(orc->first_row + row * KERNEL_ORC_ROW_BYTES));
-	*ret_rule = orc_rule(packed);
+	return packed;
+}
+
+/* Finds the rule of an address. Returns first << 6 | last, as table_find_rule() does. */
+INLINE u64 orc_find(const struct kernel_orc *orc, u64 address, u64 *ret_rule)
+{
+	u64 row = orc_row(orc, address);
+	u64 first = orc_address(orc->addresses, row) - (address & ~63ull);
+	u64 end = orc_address(orc->addresses, row + 1) - (address & ~63ull);
+
+	*ret_rule = orc_rule(orc_read_row(orc, row), orc->sp);
 	if ((s64)first < 0)
 		first = 0;
 	if (end > 64)
@@ -357,6 +379,20 @@ INLINE u32 orc_walk(struct scratch *scratch, u64 deadline)
 	return scratch->orc.frames;
 }
 
+/*
+ * Returns whether the numbers of registers are known. Linux 7.0 gave them others, and nothing of
+ * the kernel says which it has. A function begins with the return address at SP: its row tells.
+ */
+INLINE int orc_knows_numbers(struct kernel_orc *orc)
+{
+	if (!orc->sp) {
+		u64 row = orc_search(orc->addresses, orc->function, 0, orc->rows);
+
+		orc->sp = orc_read_row(orc, row) >> 32 & 15;
+	}
+	return orc->sp == ORC_SP || orc->sp == ORC_NEW_SP;
+}
+
 /* Begins at the registers of an interrupt. Returns 0 where there are no tables, or no text. */
 INLINE int orc_begin(void *ctx, struct scratch *scratch)
 {
@@ -364,7 +400,7 @@ INLINE int orc_begin(void *ctx, struct scratch *scratch)
 	struct kernel_orc *orc = orc_tables();
 	struct orc_walk *walk = &scratch->orc;
 
-	if (!orc || !orc->rows)
+	if (!orc || !orc->rows || !orc_knows_numbers(orc))
 		return 0;
 	walk->stack = (u64)BPF_CORE_READ(task_now(), stack);
 	walk->ip = regs[PT_RIP];

@@ -196,35 +196,40 @@ static u64 *bound_of(struct builder *builder, const char *name, size_t length)
 	return NULL;
 }
 
-/* Notes a function that a tracer lets calls return to. The second has had three names. */
-static void note_replaced(struct kernel_orc *orc, u64 address, const char *name, size_t length)
+/*
+ * Notes a function that a tracer lets calls return to; the second has had three names. Also notes
+ * an ordinary function.
+ */
+static void note_function(struct kernel_orc *orc, u64 address, const char *name, size_t length)
 {
-	static const struct {
+	const struct {
 		const char *name;
-		unsigned int number;
+		u64 *address;
 	} rows[] = {
-		{"return_to_handler", 0},
-		{"kretprobe_trampoline", 1},
-		{"__kretprobe_trampoline", 1},
-		{"arch_rethook_trampoline", 1},
+		{"return_to_handler", &orc->replaced[0]},
+		{"kretprobe_trampoline", &orc->replaced[1]},
+		{"__kretprobe_trampoline", &orc->replaced[1]},
+		{"arch_rethook_trampoline", &orc->replaced[1]},
+		{"schedule", &orc->function},
 	};
 
 	if (name[length] != '\n') /* of a module */
 		return;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
-			orc->replaced[rows[i].number] = address;
+			*rows[i].address = address;
 }
 
 /* Counts the rows, of which both tables have as many; else there are none. */
 static void finish_orc(struct builder *builder)
 {
 	struct kernel_orc *orc = &builder->ksyms->orc;
+	u64 rows = (builder->addresses_end - orc->addresses) / KERNEL_ORC_ADDRESS_BYTES;
 
-	orc->rows = (builder->addresses_end - orc->addresses) / KERNEL_ORC_ADDRESS_BYTES;
-	if (!orc->addresses || !orc->first_row || orc->rows >> KERNEL_ORC_ROWS_BITS ||
-	    builder->rows_end - orc->first_row != orc->rows * KERNEL_ORC_ROW_BYTES)
-		orc->rows = 0;
+	if (!orc->addresses || !orc->first_row || !orc->function || rows >> KERNEL_ORC_ROWS_BITS ||
+	    builder->rows_end - orc->first_row != rows * KERNEL_ORC_ROW_BYTES)
+		rows = 0;
+	orc->rows = (u32)rows;
 }
 
 /* Parses "address type name", behind which symbols of modules have a tab and "[module]". */
@@ -248,7 +253,7 @@ static int parse_symbol(struct builder *builder, const char *line)
 	}
 	if (!strchr("tTwW", type[1])) /* no text */
 		return 0;
-	note_replaced(&builder->ksyms->orc, address, name, length);
+	note_function(&builder->ksyms->orc, address, name, length);
 	return add_symbol(builder, address, name, length);
 }
 

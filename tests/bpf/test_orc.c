@@ -61,6 +61,7 @@ static int setup(void **state)
 	sampler.orc->tables.addresses = (u64)tables.distance;
 	sampler.orc->tables.first_row = (u64)tables.row;
 	sampler.task.stack = stack;
+	sampler.orc->tables.function = CODE(0);
 	sampler.orc->tables.text_start = CODE(0);
 	sampler.orc->tables.text_end = CODE(TEXT_BYTES);
 	context[PT_RIP] = CODE(0x104);
@@ -290,11 +291,11 @@ static void test_orc__older_kernels(void **state)
 		tables.row[i].fields &= 0xff;
 	tables.row[5].fields = OLD_END;
 	assert_frames(frames, 3);
-	assert_true(ORC_SIGNAL(orc_rule(0x185ull << 32)));
-	assert_false(ORC_SIGNAL(orc_rule(0x085ull << 32)));
-	assert_int_equal(ORC_KIND(orc_rule(0x285ull << 32)), ORC_UNKNOWN);
-	assert_int_equal(ORC_KIND(orc_rule(0x385ull << 32)), ORC_UNKNOWN);
-	assert_int_equal(ORC_KIND(orc_rule(0x089ull << 32)), ORC_UNKNOWN);
+	assert_true(ORC_SIGNAL(orc_rule(0x185ull << 32, ORC_SP)));
+	assert_false(ORC_SIGNAL(orc_rule(0x085ull << 32, ORC_SP)));
+	assert_int_equal(ORC_KIND(orc_rule(0x285ull << 32, ORC_SP)), ORC_UNKNOWN);
+	assert_int_equal(ORC_KIND(orc_rule(0x385ull << 32, ORC_SP)), ORC_UNKNOWN);
+	assert_int_equal(ORC_KIND(orc_rule(0x089ull << 32, ORC_SP)), ORC_UNKNOWN);
 	setup(state);
 	set_call();
 	kernel_members = "->end ->signal";
@@ -302,10 +303,43 @@ static void test_orc__older_kernels(void **state)
 		tables.row[i].fields &= 0xff;
 	tables.row[5].fields = MIDDLE_END;
 	assert_frames(frames, 3);
-	assert_false(ORC_SIGNAL(orc_rule(0x185ull << 32)));
-	assert_true(ORC_SIGNAL(orc_rule((0x185ull | MIDDLE_SIGNAL) << 32)));
+	assert_false(ORC_SIGNAL(orc_rule(0x185ull << 32, ORC_SP)));
+	assert_true(ORC_SIGNAL(orc_rule((0x185ull | MIDDLE_SIGNAL) << 32, ORC_SP)));
 	kernel_members = "";
-	assert_int_equal(orc_rule(0x085ull << 32) >> 40, ORC_UNKNOWN);
+	assert_int_equal(orc_rule(0x085ull << 32, ORC_SP) >> 40, ORC_UNKNOWN);
+}
+
+/* Linux 7.0 gave registers other numbers. A number that neither has makes the walk give up. */
+static void test_orc__numbers_since_7_0(void **state)
+{
+	static const u32 frames[] = {0x104, 0x5000, 0x9000};
+	static const u8 now[16] = {[ORC_PREVIOUS_SP] = 8,
+				   [ORC_BP] = 4,
+				   [ORC_SP] = 3,
+				   [ORC_BP_INDIRECT] = 10,
+				   [ORC_SP_INDIRECT] = 9};
+
+	(void)state;
+	set_call();
+	assert_frames(frames, 3);
+	assert_int_equal(sampler.orc->tables.sp, ORC_SP);
+	setup(state);
+	set_call();
+	for (u64 i = 0; i < sampler.orc->tables.rows; i++)
+		tables.row[i].fields =
+			FIELDS(now[tables.row[i].fields & 15], now[tables.row[i].fields >> 4 & 15],
+			       tables.row[i].fields >> 8);
+	assert_frames(frames, 3);
+	assert_int_equal(sampler.orc->tables.sp, ORC_NEW_SP);
+	assert_int_equal(sampler.scratch.orc.bp, 0xbb);
+	for (u32 i = 0; i < 16; i++)
+		assert_int_equal(orc_registers(now[i] | now[i] << 4, ORC_NEW_SP),
+				 now[i] ? i * 17 : 0);
+	assert_int_equal(orc_registers(0x65, ORC_NEW_SP), 0xff);
+	setup(state);
+	set_call();
+	tables.row[0].fields = FIELDS(6, ORC_UNDEFINED, TYPE_CALL);
+	assert_int_equal(walk(), 0);
 }
 
 /* A stack without an end: the record says that it is cut. */
@@ -354,6 +388,7 @@ int main(void)
 		cmocka_unit_test_setup(test_orc__rows_that_are_not_known, setup),
 		cmocka_unit_test_setup(test_orc__bases, setup),
 		cmocka_unit_test_setup(test_orc__older_kernels, setup),
+		cmocka_unit_test_setup(test_orc__numbers_since_7_0, setup),
 		cmocka_unit_test_setup(test_orc__deep_stack, setup),
 		cmocka_unit_test_setup(test_orc__sample, setup),
 	};

@@ -130,6 +130,7 @@ static void test_ksyms__unwind_tables(void **state)
 	static const char text[] = "ffffffff81000000 T _stext\n"
 				   "ffffffff81000100 t return_to_handler\n"
 				   "ffffffff81000200 t arch_rethook_trampoline\n"
+				   "ffffffff81000300 T schedule\n"
 				   "ffffffff82000000 T _etext\n"
 				   "ffffffff83000000 R __start_orc_unwind_ip\n"
 				   "ffffffff83000028 R __start_orc_unwind\n"
@@ -153,6 +154,7 @@ static void test_ksyms__unwind_tables(void **state)
 	assert_true(got.orc.first_row == 0xffffffff83000028);
 	assert_true(got.orc.replaced[0] == 0xffffffff81000100);
 	assert_true(got.orc.replaced[1] == 0xffffffff81000200);
+	assert_true(got.orc.function == 0xffffffff81000300);
 	close(fd);
 	close(ksyms.fd);
 }
@@ -161,20 +163,22 @@ static void test_ksyms__unwind_tables(void **state)
 static void test_ksyms__no_unwind_tables(void **state)
 {
 	static const char *const texts[] = {
-		"ffffffff81000000 T _stext\nffffffff82000000 T _etext\n",
-		"ffffffff82000000 T _etext\nffffffff83000000 R __start_orc_unwind_ip\n"
-		"ffffffff83000028 R __stop_orc_unwind_ip\n",
-		"ffffffff82000000 T _etext\nffffffff83000028 R __start_orc_unwind\n"
-		"ffffffff83000064 R __stop_orc_unwind\n",
-		"ffffffff82000000 T _etext\nffffffff83000000 R __start_orc_unwind_ip\n"
-		"ffffffff83000028 R __start_orc_unwind\nffffffff83000028 R __stop_orc_unwind_ip\n"
-		"ffffffff83000078 R __stop_orc_unwind\n",
-	};
+		"",
+		"ffffffff83000000 R __start_orc_unwind_ip\nffffffff83000028 R "
+		"__stop_orc_unwind_ip\n",
+		"ffffffff83000028 R __start_orc_unwind\nffffffff83000064 R __stop_orc_unwind\n",
+		"ffffffff83000000 R __start_orc_unwind_ip\nffffffff83000028 R __start_orc_unwind\n"
+		"ffffffff83000028 R __stop_orc_unwind_ip\nffffffff83000078 R __stop_orc_unwind\n"};
 	static struct ksyms ksyms;
+	char text[1024];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_int_equal(build(texts[i], NULL, &ksyms), 0);
+		snprintf(text, sizeof(text),
+			 "ffffffff81000000 T _stext\nffffffff81000300 T schedule\n"
+			 "ffffffff82000000 T _etext\n%s",
+			 texts[i]);
+		assert_int_equal(build(text, NULL, &ksyms), 0);
 		assert_int_equal(ksyms.orc.rows, 0);
 		close(ksyms.fd);
 	}
