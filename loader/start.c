@@ -324,6 +324,7 @@ enum exit_status start_kernel(struct recording *rec)
 		zones_open(&rec->zones);
 	/* nobody needs to know any more where the kernel lies */
 	explicit_bzero(rec->ksyms.ranges, sizeof(rec->ksyms.ranges));
+	explicit_bzero(&rec->ksyms.orc, sizeof(rec->ksyms.orc));
 	return open_events(rec);
 }
 
