@@ -32,7 +32,6 @@ enum orc_register { /* ORC_REG_* before 7.0 */
 	ORC_SP = 5,
 	ORC_BP_INDIRECT = 8,
 	ORC_SP_INDIRECT = 9,
-	ORC_OTHER = 15
 };
 
 /* Since 7.0 SP is 3, the previous SP 8, indirect by BP 10. Four bits each: what the number was. */
@@ -198,14 +197,13 @@ INLINE u64 orc_find(const struct kernel_orc *orc, u64 address, u64 *ret_rule)
 }
 
 /* Returns the rule of an address of the kernel's text: out of the cache, or of the tables. */
-INLINE u64 orc_rule_of(u64 address)
+INLINE u64 orc_rule_of(const struct kernel_orc *orc, u64 address)
 {
-	struct kernel_orc *orc = orc_tables();
 	u64 key = cache_key(address, 0, cache_multiplier), rule = 0, packed;
 	u32 number = 1 + (key >> 12 & (ORC_LINES - 1));
 	struct cache_line *line = bpf_map_lookup_elem(&orc_places, &number);
 
-	if (!orc || !line)
+	if (!line)
 		return 0;
 	if (cache_probe(line, key, address & 63, cache_multiplier, &rule) != CACHE_MISS)
 		return rule;
@@ -313,7 +311,7 @@ GLOBAL int orc_step(void)
 	if (!scratch || !orc)
 		return result;
 	struct orc_walk *walk = &scratch->orc;
-	u64 rule = orc_rule_of(walk->signal ? walk->ip : walk->ip - 1);
+	u64 rule = orc_rule_of(orc, walk->signal ? walk->ip : walk->ip - 1);
 
 	if (ORC_KIND(rule) == ORC_END)
 		return orc_is_own(walk, walk->sp - 1) ? ORC_IS_WHOLE : ORC_GIVES_UP;

@@ -170,54 +170,49 @@ static int add_symbol(struct builder *builder, uint64_t address, const char *nam
 	return put_symbol(&builder->all, symbol);
 }
 
-/* Returns the bound that a symbol is, or NULL: include/asm-generic/vmlinux.lds.h */
-static u64 *bound_of(struct builder *builder, const char *name, size_t length)
+#define NAMED(text) text, sizeof(text) - 1
+
+/*
+ * Notes the address of a symbol that is needed itself. Returns whether the symbol is a bound, which
+ * is the name of no function: include/asm-generic/vmlinux.lds.h. A tracer lets calls return to the
+ * functions, but for schedule(); the second of them has had three names.
+ */
+static bool note_symbol(struct builder *builder, u64 address, bool is_text, const char *name,
+			size_t length)
 {
 	struct ksyms *ksyms = builder->ksyms;
 	const struct {
 		const char *name;
-		u64 *bound;
-	} rows[] = {
-		{"_stext", &ksyms->parts[0].range.start},
-		{"_etext", &ksyms->parts[0].range.end},
-		{"__sched_text_start", &ksyms->scheduler.start},
-		{"__sched_text_end", &ksyms->scheduler.end},
-		{"__start_orc_unwind_ip", &ksyms->orc.addresses},
-		{"__stop_orc_unwind_ip", &builder->addresses_end},
-		{"__start_orc_unwind", &ksyms->orc.first_row},
-		{"__stop_orc_unwind", &builder->rows_end},
-	};
-
-	if (name[0] != '_' || name[length] != '\n')
-		return NULL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
-			return rows[i].bound;
-	return NULL;
-}
-
-/*
- * Notes a function that a tracer lets calls return to; the second has had three names. Also notes
- * an ordinary function.
- */
-static void note_function(struct kernel_orc *orc, u64 address, const char *name, size_t length)
-{
-	const struct {
-		const char *name;
+		size_t length;
 		u64 *address;
+		bool is_bound;
 	} rows[] = {
-		{"return_to_handler", &orc->replaced[0]},
-		{"kretprobe_trampoline", &orc->replaced[1]},
-		{"__kretprobe_trampoline", &orc->replaced[1]},
-		{"arch_rethook_trampoline", &orc->replaced[1]},
-		{"schedule", &orc->function},
+		{NAMED("_stext"), &ksyms->parts[0].range.start, true},
+		{NAMED("_etext"), &ksyms->parts[0].range.end, true},
+		{NAMED("__sched_text_start"), &ksyms->scheduler.start, true},
+		{NAMED("__sched_text_end"), &ksyms->scheduler.end, true},
+		{NAMED("__start_orc_unwind_ip"), &ksyms->orc.addresses, true},
+		{NAMED("__stop_orc_unwind_ip"), &builder->addresses_end, true},
+		{NAMED("__start_orc_unwind"), &ksyms->orc.first_row, true},
+		{NAMED("__stop_orc_unwind"), &builder->rows_end, true},
+		{NAMED("return_to_handler"), &ksyms->orc.replaced[0], false},
+		{NAMED("kretprobe_trampoline"), &ksyms->orc.replaced[1], false},
+		{NAMED("__kretprobe_trampoline"), &ksyms->orc.replaced[1], false},
+		{NAMED("arch_rethook_trampoline"), &ksyms->orc.replaced[1], false},
+		{NAMED("schedule"), &ksyms->orc.function, false},
 	};
 
 	if (name[length] != '\n') /* of a module */
-		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strlen(rows[i].name) == length && !memcmp(rows[i].name, name, length))
-			*rows[i].address = address;
+		return false;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].length != length || memcmp(rows[i].name, name, length) != 0)
+			continue;
+		if (!rows[i].is_bound && !is_text)
+			continue;
+		*rows[i].address = address;
+		return rows[i].is_bound;
+	}
+	return false;
 }
 
 /* Counts the rows, of which both tables have as many; else there are none. */
@@ -238,22 +233,17 @@ static int parse_symbol(struct builder *builder, const char *line)
 	char *type; /* behind the address: blank, letter, blank, name */
 	uint64_t address = strtoull(line, &type, 16);
 	const char *name = type + 3;
-	u64 *bound;
 	size_t length;
+	bool is_text;
 
 	if (type[0] != ' ' || !type[1] || type[2] != ' ')
 		return 0;
 	length = strcspn(name, " \t\n");
 	if (length == 0)
 		return 0;
-	bound = bound_of(builder, name, length);
-	if (bound) {
-		*bound = address;
+	is_text = strchr("tTwW", type[1]) != NULL;
+	if (note_symbol(builder, address, is_text, name, length) || !is_text)
 		return 0;
-	}
-	if (!strchr("tTwW", type[1])) /* no text */
-		return 0;
-	note_function(&builder->ksyms->orc, address, name, length);
 	return add_symbol(builder, address, name, length);
 }
 

@@ -85,6 +85,13 @@ static void set_call(void)
 	stack[6] = CODE(0x9000);
 }
 
+static void set_leaf(void **state, u16 of_leaf)
+{
+	setup(state);
+	set_call();
+	tables.row[1].fields = of_leaf;
+}
+
 static u32 walk(void)
 {
 	if (!orc_begin(context, &sampler.scratch))
@@ -144,7 +151,7 @@ static void test_orc__search(void **state)
 
 			while (i + 1 < 9 && starts[i + 1] <= at)
 				i++;
-			rule = orc_rule_of(CODE(at));
+			rule = orc_rule_of(&sampler.orc->tables, CODE(at));
 			assert_int_equal(ORC_SP_OFFSET(rule), 8 + 8 * i);
 			assert_int_equal(ORC_KIND(rule), ORC_CALL);
 		}
@@ -251,9 +258,7 @@ static void test_orc__rows_that_are_not_known(void **state)
 	};
 
 	for (u32 i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		setup(state);
-		set_call();
-		tables.row[1].fields = refused[i];
+		set_leaf(state, refused[i]);
 		assert_int_equal(walk(), 0);
 	}
 }
@@ -262,22 +267,28 @@ static void test_orc__bases(void **state)
 {
 	static const u32 frames[] = {0x104, 0x5000, 0x9000};
 
-	set_call();
-	tables.row[1].fields = FIELDS(ORC_BP, ORC_BP, TYPE_CALL);
+	set_leaf(state, FIELDS(ORC_BP, ORC_BP, TYPE_CALL));
 	context[PT_RBP] = (u64)&stack[4];
 	assert_frames(frames, 3);
-	setup(state);
-	set_call();
-	tables.row[1].fields = FIELDS(ORC_SP_INDIRECT, ORC_UNDEFINED, TYPE_CALL);
+	set_leaf(state, FIELDS(ORC_SP_INDIRECT, ORC_UNDEFINED, TYPE_CALL));
 	context[PT_RSP] = (u64)&stack[20];
 	stack[20] = (u64)&stack[4];
 	assert_frames(frames, 3);
-	setup(state);
-	set_call();
-	tables.row[1].fields = FIELDS(ORC_BP_INDIRECT, ORC_UNDEFINED, TYPE_CALL);
+	set_leaf(state, FIELDS(ORC_BP_INDIRECT, ORC_UNDEFINED, TYPE_CALL));
 	context[PT_RBP] = (u64)&stack[18];
 	stack[20] = (u64)&stack[6];
 	assert_frames(frames, 3);
+}
+
+/* All rows are of calls, but the last frame's has the bit for the end. */
+static void set_older(void **state, const char *members, u16 end)
+{
+	setup(state);
+	set_call();
+	kernel_members = members;
+	for (u64 i = 0; i < sampler.orc->tables.rows; i++)
+		tables.row[i].fields &= 0xff;
+	tables.row[5].fields = end;
 }
 
 /* Before 6.4 a row had a bit for the end, and before 6.3 none for an interrupt. */
@@ -285,23 +296,14 @@ static void test_orc__older_kernels(void **state)
 {
 	static const u32 frames[] = {0x104, 0x5000, 0x9000};
 
-	set_call();
-	kernel_members = "->end";
-	for (u64 i = 0; i < sampler.orc->tables.rows; i++)
-		tables.row[i].fields &= 0xff;
-	tables.row[5].fields = OLD_END;
+	set_older(state, "->end", OLD_END);
 	assert_frames(frames, 3);
 	assert_true(ORC_SIGNAL(orc_rule(0x185ull << 32, ORC_SP)));
 	assert_false(ORC_SIGNAL(orc_rule(0x085ull << 32, ORC_SP)));
 	assert_int_equal(ORC_KIND(orc_rule(0x285ull << 32, ORC_SP)), ORC_UNKNOWN);
 	assert_int_equal(ORC_KIND(orc_rule(0x385ull << 32, ORC_SP)), ORC_UNKNOWN);
 	assert_int_equal(ORC_KIND(orc_rule(0x089ull << 32, ORC_SP)), ORC_UNKNOWN);
-	setup(state);
-	set_call();
-	kernel_members = "->end ->signal";
-	for (u64 i = 0; i < sampler.orc->tables.rows; i++)
-		tables.row[i].fields &= 0xff;
-	tables.row[5].fields = MIDDLE_END;
+	set_older(state, "->end ->signal", MIDDLE_END);
 	assert_frames(frames, 3);
 	assert_false(ORC_SIGNAL(orc_rule(0x185ull << 32, ORC_SP)));
 	assert_true(ORC_SIGNAL(orc_rule((0x185ull | MIDDLE_SIGNAL) << 32, ORC_SP)));
