@@ -84,8 +84,9 @@ struct signal_struct {
 };
 
 struct sched_entity {
-	u64 exec_start;	      /* the scheduler's clock, ns: when the task was last charged */
-	u64 sum_exec_runtime; /* ns */
+	u64 exec_start;		   /* the scheduler's clock, ns: when the task was last charged */
+	u64 sum_exec_runtime;	   /* ns */
+	u64 prev_sum_exec_runtime; /* the same when the task came to its CPU last */
 	u64 nr_migrations;
 };
 

@@ -23,6 +23,7 @@
 #include "bpf/filter.bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/off_cpu/draw.bpf.h"
+#include "bpf/off_cpu/wait.bpf.h"
 #include "bpf/shared_maps.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -99,20 +100,6 @@ INLINE void lose_wait(u64 now)
 		__sync_fetch_and_add(&count->off_events_lost, 1);
 }
 
-/*
- * Returns from when the wait counts. The sampler's time is no part of it where that delayed another
- * thread on this CPU, which may be the one that wakes. Where the CPU had no other work, the thread
- * would have run from its wake-up on: only that time is left out.
- */
-INLINE u64 counts_from(const struct off_wait *wait)
-{
-	if (!wait->idle)
-		return wait->left;
-	if (!wait->woken || wait->woken >= wait->left)
-		return wait->began;
-	return wait->began + wait->left - wait->woken;
-}
-
 INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struct off_wait *wait,
 		      u64 now)
 {
@@ -131,7 +118,7 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	event->tid = task->pid;
 	event->lost_at = lost_at;
 	event->began = wait->began;
-	event->left = counts_from(wait);
+	event->left = wait_counts_from(wait);
 	event->woken = wait->woken;
 	event->waker = wait->waker;
 	event->waker_pid = wait->waker_pid;
@@ -140,8 +127,9 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 	bpf_ringbuf_submit(event, wake_flags(cpu, now));
 }
 
+/* ran: ns for which the thread has run since the wait ended. */
 static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_thread *thread,
-					       struct task_struct *task)
+					       struct task_struct *task, u64 ran)
 {
 	u32 id = BPF_CORE_READ(task, pid);
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &id);
@@ -149,7 +137,7 @@ static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_t
 	if (!wait)
 		return;
 	if (wait->left && wait->epoch == worker_epoch)
-		tell_wait(cpu, task, wait, bpf_ktime_get_ns());
+		tell_wait(cpu, task, wait, wait_ended(wait, bpf_ktime_get_ns(), ran));
 	bpf_map_delete_elem(&off_waits, &id);
 	__sync_fetch_and_add(&thread->waits, -1ll);
 }
@@ -158,8 +146,22 @@ INLINE void arrive(struct off_cpu *cpu, struct task_struct *next)
 {
 	struct off_thread *thread = next->pid ? thread_of(next->pid) : NULL;
 
+	cpu->thread = next->pid;
 	if (thread && thread->waits)
-		end_wait(cpu, thread, next);
+		end_wait(cpu, thread, next, 0);
+}
+
+/*
+ * Ends the wait of a thread whose coming no hook has seen: a kernel may leave the hook out. The
+ * scheduler knows for how long the thread has run since (set_next_entity(), kernel/sched/fair.c).
+ */
+INLINE void arrive_unseen(struct off_cpu *cpu, struct task_struct *prev)
+{
+	struct off_thread *thread = prev->pid ? thread_of(prev->pid) : NULL;
+
+	if (thread && thread->waits)
+		end_wait(cpu, thread, prev,
+			 prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime);
 }
 
 /* ---- a thread leaves ---- */
@@ -325,6 +327,8 @@ int BPF_PROG(on_switch, _Bool preempted, struct task_struct *prev, struct task_s
 
 	if (!cpu)
 		return 0;
+	if (cpu->thread != (u32)prev->pid)
+		arrive_unseen(cpu, prev);
 	arrive(cpu, next);
 	/* the sampler takes no stack now, but waits end all the same */
 	if (resting)

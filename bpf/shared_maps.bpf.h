@@ -11,6 +11,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/off_cpu/draw.bpf.h"
+#include "bpf/off_cpu/wait.bpf.h"
 
 #ifndef GENERATIONS_MAX
 #define GENERATIONS_MAX 8192 /* processes */
@@ -103,17 +104,7 @@ struct {
 	__type(value, struct off_cpu);
 } off_cpus SEC(".maps");
 
-/* A thread off its CPU whose stack was drawn, by its id, until it runs again. */
-struct off_wait {
-	u64 began; /* CLOCK_MONOTONIC, ns */
-	u64 left;  /* the same, behind the sampler; 0: the worker gets no record */
-	u64 woken; /* the same; 0: not yet, or nobody saw it */
-	u32 epoch; /* of the worker that gets the record */
-	u32 waker, waker_pid, waker_tid; /* as in struct event_wait */
-	u32 idle;			 /* flag: no other thread came to the CPU */
-	u32 fill;
-	u8 waker_name[ABI_COMM_BYTES];
-};
+/* Waits by the id of the thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* the loader gives more where time off the CPU is asked for */

@@ -28,6 +28,8 @@ struct off_cpu {
 	u64 woke;     /* CLOCK_MONOTONIC, ns: the last time that a wait woke the worker */
 	u64 arguments; /* address of those of a tracepoint, for a moment */
 	u64 random;    /* the last number that was drawn; 0: none yet */
+	u32 thread;    /* that the last switch brought; 0: none, or an idle one */
+	u32 fill;
 };
 
 /* Returns 32 random bits, by xorshift64. seed: of the first one. */
