@@ -86,12 +86,13 @@ struct {
  * takes a sixth of the time that a switch takes.
  */
 #define ACCOUNT_NEAR 16u /* a power of two */
+struct near_thread {
+	u64 task, cgroups, creds; /* as in struct account_task */
+	u64 number;		  /* of the stint */
+	u32 place, verdicts;
+};
 struct account_near {
-	struct {
-		u64 task, cgroups, creds; /* as in struct account_task */
-		u64 number;		  /* of the stint */
-		u32 place, verdicts;
-	} thread[ACCOUNT_NEAR];
+	struct near_thread thread[ACCOUNT_NEAR];
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -353,33 +354,41 @@ INLINE u32 known_place(struct task_struct *next)
 	return entry->kind ? place_of_kind(entry->kind) : entry->place;
 }
 
-/* Returns the same, without the look if the thread came to this CPU lately. */
-INLINE u32 near_place(struct task_struct *next)
+/* Returns whether a thread is still that of an entry, in its stint. */
+INLINE int is_near(const struct near_thread *near, struct task_struct *task)
 {
-	u32 cpu = bpf_get_smp_processor_id(), at, place;
-	struct account_near *near = bpf_map_lookup_elem(&account_near, &cpu);
 	struct account *account;
 
-	if (!near)
+	if (near->task != (u64)task || near->cgroups != (u64)task->cgroups ||
+	    near->creds != (u64)task->real_cred || near->verdicts != verdicts)
+		return 0;
+	account = account_at(near->place);
+	return account && account->number == near->number && !account->ended;
+}
+
+/* Returns the same, without the look if the thread came to this CPU lately. */
+INLINE u32 near_place(struct task_struct *next, u32 number)
+{
+	struct account_near *all = bpf_map_lookup_elem(&account_near, &number);
+	struct near_thread *near;
+	struct account *account;
+	u32 place;
+
+	if (!all)
 		return known_place(next);
-	at = next->pid & (ACCOUNT_NEAR - 1);
-	if (near->thread[at].task == (u64)next && near->thread[at].cgroups == (u64)next->cgroups &&
-	    near->thread[at].creds == (u64)next->real_cred &&
-	    near->thread[at].verdicts == verdicts) {
-		account = account_at(near->thread[at].place);
-		if (account && account->number == near->thread[at].number && !account->ended)
-			return near->thread[at].place;
-	}
+	near = &all->thread[next->pid & (ACCOUNT_NEAR - 1)];
+	if (is_near(near, next))
+		return near->place;
 	place = known_place(next);
 	account = place == ACCOUNT_NO_PLACE ? NULL : account_at(place);
 	if (!account || !account->thread)
 		return place;
-	near->thread[at].task = (u64)next;
-	near->thread[at].cgroups = (u64)next->cgroups;
-	near->thread[at].creds = (u64)next->real_cred;
-	near->thread[at].number = account->number;
-	near->thread[at].place = place;
-	near->thread[at].verdicts = verdicts;
+	near->task = (u64)next;
+	near->cgroups = (u64)next->cgroups;
+	near->creds = (u64)next->real_cred;
+	near->number = account->number;
+	near->place = place;
+	near->verdicts = verdicts;
 	return place;
 }
 
@@ -492,9 +501,9 @@ INLINE void leave_cpu(struct account_cpu *cpu, struct task_struct *prev)
 		bury(prev);
 }
 
-INLINE void enter_cpu(struct account_cpu *cpu, struct task_struct *next)
+INLINE void enter_cpu(struct account_cpu *cpu, struct task_struct *next, u32 number)
 {
-	cpu->place = near_place(next);
+	cpu->place = near_place(next, number);
 	cpu->thread = next->pid;
 	cpu->pid = next->tgid;
 	cpu->kernel = next->pid && next->flags & PF_KTHREAD;
@@ -508,13 +517,16 @@ INLINE void enter_cpu(struct account_cpu *cpu, struct task_struct *next)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct account_cpu *cpu = counting_from ? cpu_now() : NULL;
+	u32 number = bpf_get_smp_processor_id();
+	struct account_cpu *cpu = NULL;
 
+	if (counting_from)
+		cpu = bpf_map_lookup_elem(&account_cpus, &number);
 	if (!cpu)
 		return 0;
 	account_advance(cpu, counting_from, bpf_ktime_get_ns());
 	leave_cpu(cpu, prev);
-	enter_cpu(cpu, next);
+	enter_cpu(cpu, next, number);
 	return 0;
 }
 

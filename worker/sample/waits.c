@@ -94,6 +94,7 @@ static const struct {
 	{SYS_nanosleep, STATE_SLEEP},
 	{SYS_clock_nanosleep, STATE_SLEEP},
 	{SYS_pause, STATE_SLEEP},
+	{SYS_rt_sigsuspend, STATE_SLEEP},
 	{SYS_futex, STATE_LOCK},
 	{449 /* futex_waitv */, STATE_LOCK},
 	{455 /* futex_wait */, STATE_LOCK},
