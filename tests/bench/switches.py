@@ -11,6 +11,7 @@ Arguments are those of keyhole ("stat" without any). LIMIT_NS bounds accounts wi
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import bpf
@@ -21,12 +22,14 @@ COUNTED_ROUNDS = 5
 EMPTY = "nothing"
 PASSES = 150000  # each of them is two switches
 CPU = max(os.sched_getaffinity(0))
-BUILD = os.environ.get("BUILD", "build")
+BUILD = os.path.realpath(os.environ.get("BUILD", "build"))
+FOLDER = tempfile.TemporaryDirectory()  # of the files that "record" writes
 
 
 def start(arguments):
     loader = subprocess.Popen([f"{BUILD}/keyhole", *arguments, "-v", "-d", "60"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              cwd=FOLDER.name)
     for line in loader.stderr:
         if " enabled " in line:
             return loader
