@@ -3,7 +3,7 @@
  * The rules of recently walked addresses, in front of the tables. Pure C: also compiled for the
  * host.
  *
- * There are two arrays of 64-byte lines with four entries each. 256 bytes of stack choose a line of
+ * There are two arrays of 64-byte lines with four entries each. 128 bytes of stack choose a line of
  * "trail"; the hash of a 64-byte granule of text chooses a line of "text". Both only choose where
  * to look. The key of an entry is (granule, family, version). So a hit is the same as a table
  * look-up, and the cache remembers nothing of the stack. Only BPF writes the lines, and no process
@@ -20,7 +20,8 @@
 
 #include "bpf/walk/walk.bpf.h"
 
-#define CACHE_LINES 2048u
+#define CACHE_TRAIL 4096u /* lines */
+#define CACHE_TEXT  2048u
 #define CACHE_WAYS  4u
 #define CACHE_MISS  (~0ull)
 
@@ -31,8 +32,8 @@ struct cache_line {
 	struct cache_entry way[CACHE_WAYS];
 };
 struct rule_cache {
-	struct cache_line trail[CACHE_LINES];
-	struct cache_line text[CACHE_LINES];
+	struct cache_line trail[CACHE_TRAIL];
+	struct cache_line text[CACHE_TEXT];
 };
 
 /* Returns d * odd with high bits folded down: every bit of d reaches the compared bits 12..63. */

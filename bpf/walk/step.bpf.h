@@ -110,8 +110,10 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	if (!cache)
 		return REASON_lost_internal;
 	u64 key = cache_key(address, walk->seed, multiplier), sp = walk->reg[REG_RSP];
-	struct cache_line *trail = &cache->trail[((sp >> 8) + walk->seed) & (CACHE_LINES - 1)];
-	struct cache_line *text = &cache->text[key >> 40 & (CACHE_LINES - 1)];
+	/* functions that take turns at one place of the stack take different ways */
+	u64 way = sp >> 4 ^ key >> 34;
+	struct cache_line *trail = &cache->trail[((sp >> 7) + walk->seed) & (CACHE_TRAIL - 1)];
+	struct cache_line *text = &cache->text[key >> 40 & (CACHE_TEXT - 1)];
 
 	packed = cache_probe(trail, key, offset, multiplier, &rule);
 	if (packed != CACHE_MISS) {
@@ -122,7 +124,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	packed = cache_probe(text, key, offset, multiplier, &rule);
 	if (packed != CACHE_MISS) {
 		walk->text_hits++;
-		cache_put(trail, sp >> 4, packed, rule, multiplier);
+		cache_put(trail, way, packed, rule, multiplier);
 		walk->rule = rule;
 		return 0;
 	}
@@ -150,7 +152,7 @@ INLINE u32 walk_find_rule(struct walk *walk, u64 address)
 	rule = walk->rule;
 	if (walk_narrow(walk, address, &range)) {
 		packed = cache_pack(key, range >> 6, range & 63);
-		cache_put(trail, sp >> 4, packed, rule, multiplier);
+		cache_put(trail, way, packed, rule, multiplier);
 		/* rules of one granule share a line, and take different ways of it */
 		cache_put(text, address >> 4, packed, rule, multiplier);
 	}
