@@ -355,9 +355,13 @@ def run_held(loader):
 
 def try_held(tap, loader):
     """A broker that is replaced meanwhile takes its sockets along: then all is tried once more."""
+    lines = []
     for _ in range(3):
         before = processes(loader)
-        lines = run_held(loader)
+        try:
+            lines = run_held(loader)
+        except FileNotFoundError:  # of a process that is gone
+            continue
         if processes(loader) == before:
             break
         print("# another broker came while descriptors were tried: once more")

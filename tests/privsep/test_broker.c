@@ -269,6 +269,27 @@ static void test_broker__opens_an_object_once_a_minute(void **state)
 	close(map);
 }
 
+#define FLOOD 64
+
+/*
+ * Sends requests before it looks at their answers. The broker's share grows by 5,000 a second, and
+ * a busy machine may not do more switches. Returns the last answer.
+ */
+static int flood(struct child *child)
+{
+	const struct message_maps maps = {.pid = PROCESS_PID_MAX, .thread = PROCESS_PID_MAX};
+	struct message message;
+
+	for (int i = 0; i < FLOOD; i++)
+		assert_int_equal(
+			channel_send(&child->worker, MESSAGE_MAPS, &maps, sizeof(maps), -1), 0);
+	for (int i = 0; i < FLOOD; i++) {
+		assert_int_equal(channel_wait(&child->worker, CHILD_WAIT_MS, &message), 1);
+		assert_int_equal(message.head.type, MESSAGE_MAPS_REPLY);
+	}
+	return message.MAPS_REPLY.error;
+}
+
 static void test_broker__answers_floods_with_later(void **state)
 {
 	struct child child;
@@ -276,8 +297,8 @@ static void test_broker__answers_floods_with_later(void **state)
 
 	(void)state;
 	start_broker(&child, map);
-	for (; r == -ENOENT && answered < 400000; answered++)
-		r = ask_maps(&child, PROCESS_PID_MAX, &fd);
+	for (; r == -ENOENT && answered < 400000; answered += FLOOD)
+		r = flood(&child);
 	assert_int_equal(r, -EAGAIN);
 	assert_true(answered > 65536);
 	poll(NULL, 0, 20);
