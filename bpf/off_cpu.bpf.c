@@ -142,13 +142,19 @@ static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_t
 	__sync_fetch_and_add(&thread->waits, -1ll);
 }
 
+/* Ends the wait of a thread that runs again, if it has one. ran: as in end_wait(). */
+INLINE void end_wait_of(struct off_cpu *cpu, struct task_struct *task, u64 ran)
+{
+	struct off_thread *thread = task->pid ? thread_of(task->pid) : NULL;
+
+	if (thread && thread->waits)
+		end_wait(cpu, thread, task, ran);
+}
+
 INLINE void arrive(struct off_cpu *cpu, struct task_struct *next)
 {
-	struct off_thread *thread = next->pid ? thread_of(next->pid) : NULL;
-
 	cpu->thread = next->pid;
-	if (thread && thread->waits)
-		end_wait(cpu, thread, next, 0);
+	end_wait_of(cpu, next, 0);
 }
 
 /*
@@ -157,11 +163,7 @@ INLINE void arrive(struct off_cpu *cpu, struct task_struct *next)
  */
 INLINE void arrive_unseen(struct off_cpu *cpu, struct task_struct *prev)
 {
-	struct off_thread *thread = prev->pid ? thread_of(prev->pid) : NULL;
-
-	if (thread && thread->waits)
-		end_wait(cpu, thread, prev,
-			 prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime);
+	end_wait_of(cpu, prev, prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime);
 }
 
 /* ---- a thread leaves ---- */

@@ -366,7 +366,7 @@ INLINE int is_near(const struct near_thread *near, struct task_struct *task)
 	return account && account->number == near->number && !account->ended;
 }
 
-/* Returns the same, without the look if the thread came to this CPU lately. */
+/* Returns what known_place() does, without the look if the thread came to this CPU lately. */
 INLINE u32 near_place(struct task_struct *next, u32 number)
 {
 	struct account_near *all = bpf_map_lookup_elem(&account_near, &number);
