@@ -30,13 +30,17 @@ class Terminal:
     def __init__(self, *arguments, columns=80, lines=24):
         self.columns, self.rows, self.pending = columns, lines, b""
         self.modes, self.grid, self.x, self.y = set(), [[" "] * columns for _ in range(lines)], 0, 0
+        ready, is_ready = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.environ["TERM"] = "xterm"
-            time.sleep(0.1)  # until the size is set
+            os.read(ready, 1)
             os.execv(KEYHOLE, [KEYHOLE, "top", *arguments])
         self.resize(columns, lines)
         self.before = termios.tcgetattr(self.fd)
+        os.write(is_ready, b"r")
+        os.close(ready)
+        os.close(is_ready)
         self.status = None
 
     def resize(self, columns, lines):
