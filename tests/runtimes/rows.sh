@@ -19,6 +19,12 @@ as_rows() {
 	}'
 }
 
+# of_def DEF COLUMN NONE VALUE: rows of a version whose headers are not there, as the file has them
+of_def() {
+	sed -n 's/^O(\(.*\))$/\1/p' "$1" |
+		awk -F ', ' -v column="$2" -v none="$3" -v value="$4" '{ print $1, $(column + 1) == none ? value : $(column + 1) }'
+}
+
 # conclude NAME WRITE ROWS DEF...: makes the rows by rows_of_all. Prints one TAP stream: whether each file of ROWS has
 # the rows of its DEF. WRITE=write: prints the rows instead. Ends the script.
 conclude() {

@@ -62,8 +62,14 @@ static void test_php_config__other_versions(void **state)
 	assert_int_equal(configure("API20190902,NTS", GLOBALS), 0);
 	assert_int_equal(setup.config.node_bytes, 72);
 	assert_int_equal(setup.config.owner.waiting, 184);
+	assert_int_equal(configure("API20200930,NTS", GLOBALS), 0);
+	assert_int_equal(setup.config.owner.waiting, 176);
+	assert_int_equal(configure("API20210902,NTS", GLOBALS), 0);
+	assert_int_equal(setup.config.count, 68);
 	assert_int_equal(configure("API20220829,NTS", GLOBALS), 0);
 	assert_int_equal(setup.config.count, 80);
+	assert_int_equal(configure("API20230831,NTS", GLOBALS), 0);
+	assert_int_equal(setup.config.count, 76);
 	assert_int_equal(configure("API20250925,NTS", GLOBALS), 0);
 	assert_int_equal(setup.config.root[0].pc, PYTHON_DATA + 512);
 	assert_int_equal(configure("X-Powered-By: PHP/8.2.32 API20220829,NTS", GLOBALS), 0);
@@ -80,7 +86,7 @@ static void test_php_config__unknown(void **state)
 {
 	static const char *const texts[] = {
 		"",
-		"API20210902,NTS", /* 8.1 */
+		"API20180731,NTS", /* 7.3 */
 		"API20240924,TS",
 		"API20240924,NTS,debug",
 		"API20240924,NTSx",

@@ -6,7 +6,7 @@
 
 #include "worker/runtime/layout.h"
 
-#define COLUMNS		      4u
+#define COLUMNS		      7u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 
 static const uint16_t rows[][COLUMNS] = {

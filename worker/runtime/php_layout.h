@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct php_layout {
-#define O(field, v74, v82, v84, v85) uint16_t field;
+#define O(field, v74, v80, v81, v82, v83, v84, v85) uint16_t field;
 #include "worker/runtime/php_layout.def"
 #undef O
 };
