@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static void pingpong(int times)
 		_exit(1);
 	if (fork() == 0) {
 		prctl(PR_SET_NAME, "pong");
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* or it would wait for ever */
 		begin();
 		exchange(there[0], back[1], times, 0);
 		leave("pong");
@@ -182,6 +184,7 @@ static void lock(int times)
 
 	if (fork() == 0) {
 		prctl(PR_SET_NAME, "taker");
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* or it would wait for ever */
 		begin();
 		hand_over(shared, 1, times);
 		leave("taker");
