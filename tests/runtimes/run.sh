@@ -4,7 +4,7 @@
 # tests/runtimes/run.sh: profiles of programs in each interpreter that can be had, compared with what the
 # interpreter says of itself and with py-spy. One TAP stream. Interpreters stay in
 # ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes. RUNTIMES_ALSO names further ones of this machine.
-# tests/runtimes/run.sh [TEXT]: those whose name has the text.
+# tests/runtimes/run.sh [TEXT]: those whose name has the text. Others are not fetched.
 
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -139,7 +139,7 @@ one() {
 }
 
 # another run of it may be there
-list=$(mktemp) && $here/install.sh "$cache" >"$list" || exit 1
+list=$(mktemp) && $here/install.sh "$cache" "$only" >"$list" || exit 1
 echo '# | version   samples      shown   complete  functions      calls     leaves      order     py-spy      names    inlined     proven'
 while IFS=$'\t' read -r name root workload command <&3; do
 	if [ "$name" = py-spy ] && [ "$root" != - ]; then
