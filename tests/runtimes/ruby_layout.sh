@@ -116,12 +116,6 @@ int main(void)
 }
 END
 
-# of_def COLUMN: rows of a version whose sources are not there, as the file has them
-of_def() {
-	sed -n 's/^O(\(.*\))$/\1/p' worker/runtime/ruby_layout.def |
-		awk -F ', ' -v column="$1" '{ print $1, $(column + 1) == "RUBY_NONE" ? 65535 : $(column + 1) }'
-}
-
 # sources VERSION SUITE SOURCE: sets `paths`, or `reason`
 sources() {
 	local at headers
@@ -152,8 +146,8 @@ rows_of_all() {
 			${CC:-cc} -w $paths $defines -o "$folder/rows" "$folder/rows.c" || return
 			"$folder/rows" >"$folder/$version.rows" || return
 		elif [ "$suite" = - ]; then
-			of_def $column >"$folder/$version.rows"
-			echo "# $version is not compared: $reason" >&3
+			of_def worker/runtime/ruby_layout.def $column RUBY_NONE 65535 >"$folder/$version.rows"
+			lacks "$version" "$reason"
 		else
 			return 1
 		fi
@@ -161,5 +155,4 @@ rows_of_all() {
 	as_rows O RUBY_NONE 65535 "${files[@]}" >"$folder/layout"
 }
 
-exec 3>&1
 conclude Ruby "$1" layout worker/runtime/ruby_layout.def
