@@ -19,6 +19,7 @@
 #define SCOPE_SUB	 9u
 #define SCOPE_FORMAT	 10u
 #define SCOPE_EVAL	 11u
+#define SCOPE_DEFER	 13u   /* from 5.36 on: a deferred block, which a loop of its own runs */
 #define SCOPE_EVAL_BLOCK 0x40u /* CXp_EVALBLOCK */
 #define SCOPE_AGAIN	 0x80u /* CXp_SUB_RE_FAKE, CXp_TRY: caller() leaves these out */
 #define STATEMENT_KIND	 0x1ffu
@@ -336,7 +337,7 @@ INLINE int runtime_is_outermost(const struct runtime_list *list, u32 type, u64 r
 {
 	u32 kind = type & SCOPE_TYPE;
 
-	if (kind == SCOPE_SORT || list->scope == SCOPE_OF_MAIN)
+	if (kind == SCOPE_SORT || kind == SCOPE_DEFER || list->scope == SCOPE_OF_MAIN)
 		return 1;
 	return !returns && kind >= SCOPE_SUB && kind <= SCOPE_EVAL;
 }

@@ -206,7 +206,7 @@ static int find_php(const struct memory_image *image, struct php_layout *ret_lay
 }
 
 /* Sizes of an interpreter, of all columns of perl_layout.def */
-static const uint32_t interpreter_bytes[] = {3792, 3768, 3776};
+static const uint32_t interpreter_bytes[] = {3792, 3760, 3768, 3896, 3776};
 
 static int find_perl(const struct memory_image *image, struct perl_layout *ret_layout)
 {

@@ -209,6 +209,25 @@ static void test_scopes__activations(void **state)
 	assert_int_equal(host.word[7], NOWHERE);
 }
 
+/* A function leaves a block with a deferred one, which calls a function in a loop of its own. */
+static void test_scopes__deferred(void **state)
+{
+	(void)state;
+	put_info(0, 0, 4);
+	put_scope(0, 0, SCOPE_BLOCK, 0x77, 0x77, 7);
+	put_scope(0, 1, SCOPE_SUB, OPERATION(1), FUNCTION_(1), 1);
+	put_scope(0, 2, SCOPE_BLOCK, OPERATION(2), 0, 5);
+	put_scope(0, 3, SCOPE_DEFER | 0x20, 0x77, 0x77, 2);
+	put_scope(0, 4, SCOPE_SUB, OPERATION(3), FUNCTION_(2), 3);
+	assert_int_equal(walk_list(), 8);
+	assert_int_equal(host.walk.list.result, RUNTIME_WHOLE);
+	expect_frame(0, ROOT(2), 10);
+	assert_int_equal(host.word[2], NOWHERE); /* the deferred block has no frame of its own */
+	expect_frame(3, ROOT(1), 13);
+	expect_frame(5, INTERPRETER, 11);
+	assert_int_equal(host.word[7], NOWHERE);
+}
+
 /* caller() says nothing of these: code in a pattern, and try. */
 static void test_scopes__that_are_none(void **state)
 {
@@ -424,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_scopes__functions, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__activations, setup, scene_teardown),
+		cmocka_unit_test_setup_teardown(test_scopes__deferred, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__that_are_none, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__begun, setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(test_scopes__names, setup, scene_teardown),

@@ -170,7 +170,7 @@ while IFS=$'\t' read -r name root rest <&3; do
 		record "$name" "$root" "$program" || failed=1
 	elif [[ $program == */lua* && " $of_lua " != *" ${name// /_} "* ]]; then
 		echo "$name: has the layout of another release"
-	elif [[ $program == */ruby ]]; then
+	elif [[ $program == */ruby || $name == perl*', library' || $name == perl*', single' || $name == perl*' without threads' ]]; then
 		echo "$name: has the layout of another build"
 	elif [ "${program#* }" != "$program" ] && [[ $program != */node\ * ]]; then
 		echo "$name: more than a program"

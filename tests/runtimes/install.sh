@@ -274,13 +274,26 @@ ruby_of_tree() {
 	[ -e "$tree/done" ] && tree=$tree/usr
 }
 
-# versions of Perl, with their suites
-perls='5.32=bullseye 5.36=bookworm 5.40=trixie 5.42=sid 5.44=experimental'
+# versions of Perl, with their suites, or `-`: their trees come from Perl's repository
+perls='5.32=bullseye 5.34=- 5.36=bookworm 5.38=- 5.40=trixie 5.42=sid 5.44=experimental'
 
 perl_of() {	# SUITE: the program, its library and headers
 	local prefer=()
 	[ "$1" != experimental ] || prefer=(--aptopt='APT::Default-Release "experimental"')
 	debian "perl-$1" "$1" perl-base perl libperl-dev
+}
+
+# make_perl SOURCES TREE LOG OPTION...: builds and installs Perl, without symbols. SOURCES stays as it is.
+make_perl() {
+	local sources into=$2/usr log=$3
+	sources=$(realpath "$1") && rm -rf "$2/build" && mkdir -p "$2/build" || return
+	shift 3
+	(unset MAKEFLAGS MFLAGS && cd "${into%/usr}/build" &&
+		sh "$sources/Configure" -des -Dmksymlinks -Dprefix="$into" -Doptimize=-O2 -Dman1dir=none -Dman3dir=none "$@" \
+			</dev/null &&
+		make -s -j"$(nproc)" && make -s install && strip "$into/bin/perl" &&
+		find "$into/lib" -name 'libperl.so' -exec chmod u+w {} + -exec strip --strip-unneeded {} +) >>"$log" 2>&1 &&
+		rm -rf "$into/../build"
 }
 
 # perl_built VERSION: of Debian's source, without threads. Debian has no package of such a build.
@@ -293,12 +306,31 @@ perl_built() {
 			echo 'apt knows no Debian mirror' >"$log"
 		else
 			curl -sSfL "$mirror/pool/main/p/perl/perl_$version.orig.tar.xz" 2>"$log" | tar xJ -C "$tree" 2>>"$log" &&
-				(unset MAKEFLAGS MFLAGS && cd "$tree/perl-$version" &&
-					sh Configure -des -Dprefix="$tree/usr" -Uusethreads -Uusemultiplicity -Doptimize=-O2 \
-						-Dman1dir=none -Dman3dir=none </dev/null &&
-					make -s -j"$(nproc)" && make -s install && strip "$tree/usr/bin/perl") >>"$log" 2>&1 &&
+				make_perl "$tree/perl-$version" "$tree" "$log" -Uusethreads -Uusemultiplicity &&
 				rm -rf "$tree/perl-$version" && touch "$tree/done"
 		fi
+	fi
+	reason=$(why "$log")
+	[ -e "$tree/done" ] && tree=$tree/usr
+}
+
+# perl_of_tree VERSION KIND: of a tree of Perl's repository, which nothing here fetches. There
+# `git archive v5.38.2 | tar x -C .../perl-source-5.38/src` makes such a tree.
+#   threads   a program that has the library in it, as Debian's and Ubuntu's
+#   library   a program with a library
+#   single    without threads
+perl_of_tree() {
+	local version=$1 kind=$2 log=$folder/perl-source-$1-$2.log sources=$folder/perl-source-$1/src options=(-Dusethreads)
+	tree=$folder/perl-source-$version/$kind
+	case $kind in
+	library) options+=(-Duseshrplib) ;;
+	single) options=(-Uusethreads -Uusemultiplicity) ;;
+	esac
+	if [ ! -e "$sources/Configure" ]; then
+		reason="no Debian suite has Perl $version, and no tree of Perl's repository is in $sources"
+		return 1
+	elif [ ! -e "$tree/done" ]; then
+		rm -rf "$tree" && : >"$log" && make_perl "$sources" "$tree" "$log" "${options[@]}" && touch "$tree/done"
 	fi
 	reason=$(why "$log")
 	[ -e "$tree/done" ] && tree=$tree/usr
@@ -481,6 +513,15 @@ done
 
 for pair in $perls; do
 	version=${pair%=*} suite=${pair#*=}
+	if [ "$suite" = - ]; then
+		for kind in threads library single; do
+			get perl_of_tree "$version" $kind
+			have "perl$version of its repository, $kind" / calls.pl "$tree/bin/perl"
+			[ $kind != threads ] ||
+				have "perl$version of its repository, two threads" / calls.pl "env THREADS=2 $tree/bin/perl"
+		done
+		continue
+	fi
 	get perl_of $suite
 	have "perl$version of $suite" "$tree" calls.pl /usr/bin/perl
 	have "perl$version of $suite, threads" "$tree" calls.pl 'env THREADS=2 /usr/bin/perl'

@@ -4,7 +4,9 @@
 # tests/runtimes/perl_layout.sh [write]: compares worker/runtime/perl_layout.def with the headers of Debian's packages
 # of Perl, and the numbers of perl_layout.c with them. The headers have to give the same rows without threads, but for
 # those of an interpreter, which is none there. One TAP stream. `write` prints the rows instead.
-# Packages stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes, beside those of install.sh.
+# No Debian suite has Perl 5.34 and 5.38. They are compared where perl_of_tree of install.sh finds a tree of Perl's
+# repository, with the headers that builds with threads and without have. Without a tree they are skipped.
+# Packages and sources stay in ${XDG_CACHE_HOME:-~/.cache}/keyhole/runtimes, beside those of install.sh.
 
 cd "$(dirname "$0")/../.." || exit 1
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/keyhole/runtimes
@@ -32,6 +34,9 @@ _Static_assert(CXt_NULL == 0 && CXt_BLOCK == 2 && CXt_SUB == 9 && CXt_FORMAT == 
 _Static_assert(CXTYPEMASK == 15 && CXp_SUB_RE_FAKE == 0x80 && CXp_TRYBLOCK == 0x40, "flags of contexts");
 #ifdef CXp_TRY
 _Static_assert(CXp_TRY == 0x80, "flags of contexts");
+#endif
+#ifdef CXt_DEFER
+_Static_assert(CXt_DEFER == 13, "contexts");
 #endif
 _Static_assert(CVf_NAMED == 0x8000 && CVf_LEXICAL == 0x10000, "flags of functions");
 _Static_assert(SVt_PVGV == 9 && SVt_PVCV == 13 && SVt_PVFM == 14 && SVTYPEMASK == 0xff, "types");
@@ -101,26 +106,54 @@ END
 # -w: the headers have warnings
 options='-O2 -w -fwrapv -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DPERL_CORE'
 
-# without_threads HEADERS ROWS: the rows of a build without threads are the others
-without_threads() {
+# undefine HEADERS: makes a copy of headers that is without threads
+undefine() {
 	rm -rf "$folder/single" && cp -r "$1" "$folder/single" &&
-		printf '#undef %s\n' USE_THREADS USE_ITHREADS MULTIPLICITY PERL_IMPLICIT_CONTEXT >>"$folder/single/config.h" &&
-		${CC:-cc} $options -I"$folder/single" -o "$folder/rows" "$folder/rows.c" &&
-		"$folder/rows" | diff - <(grep -v '^interpreter_' "$2")
+		printf '#undef %s\n' USE_THREADS USE_ITHREADS MULTIPLICITY PERL_IMPLICIT_CONTEXT >>"$folder/single/config.h"
+}
+
+# installed_headers: prints where a build of perl_of_tree has them
+installed_headers() {
+	"$tree/bin/perl" -MConfig -e 'print "$Config{archlibexp}/CORE"'
+}
+
+# headers VERSION SUITE: sets `threads` and `single`, the headers of both builds, or `reason`
+headers() {
+	if [ "$2" != - ]; then
+		perl_of "$2" || return
+		threads=$tree/usr/lib/x86_64-linux-gnu/perl/$1/CORE single=$folder/single
+		undefine "$threads"
+		return
+	fi
+	folder=$cache perl_of_tree "$1" threads || return
+	threads=$(installed_headers)
+	folder=$cache perl_of_tree "$1" single || return
+	single=$(installed_headers)
+}
+
+# rows_of HEADERS: prints the rows
+rows_of() {
+	# shellcheck disable=SC2086
+	${CC:-cc} $options -I"$1" -o "$folder/rows" "$folder/rows.c" && "$folder/rows"
 }
 
 rows_of_all() {
-	local pair version headers files=()
+	local pair version suite threads single files=() column=0
 	: >"$folder/columns"
 	for pair in $perls; do
-		version=${pair%=*}
-		perl_of "${pair#*=}" || { echo "E: $reason"; return 1; }
-		headers=$tree/usr/lib/x86_64-linux-gnu/perl/$version/CORE
-		# shellcheck disable=SC2086
-		${CC:-cc} $options -I"$headers" -o "$folder/rows" "$folder/rows.c" &&
-			"$folder/rows" >"$folder/$version.rows" 2>>"$folder/columns" &&
-			without_threads "$headers" "$folder/$version.rows" || return
+		version=${pair%=*} suite=${pair#*=} column=$((column + 1))
 		files+=("$version.rows")
+		if headers "$version" "$suite"; then
+			rows_of "$threads" >"$folder/$version.rows" 2>>"$folder/columns" || return
+			# those of a build without threads are the others
+			rows_of "$single" | diff - <(grep -v '^interpreter_' "$folder/$version.rows") || return
+		elif [ "$suite" = - ]; then
+			of_def worker/runtime/perl_layout.def $column PERL_NONE 65535 >"$folder/$version.rows"
+			lacks "$version" "$reason"
+		else
+			echo "E: $reason"
+			return 1
+		fi
 	done
 	as_rows O PERL_NONE 65535 "${files[@]}" >"$folder/layout"
 	while read -r pair; do

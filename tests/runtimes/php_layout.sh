@@ -73,6 +73,7 @@ rows_of_all() {
 		files+=("$version.rows")
 		if [[ " $phps_of_npm " == *" $pair "* ]]; then
 			of_def worker/runtime/php_layout.def $column PHP_NONE 65535 >"$folder/$version.rows"
+			lacks "$version" 'Debian has no headers of it'
 			continue
 		fi
 		php "$version" "${pair#*=}" || { echo "E: $reason"; return 1; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tests/runtimes/rows.sh, for sourcing: compares tables of offsets with rows that a program printed from headers.
-# $folder has the rows.
+# $folder has the rows, and log, layout and lacking.
 
 # as_rows LETTER NONE VALUE FILE...: rows of name and value, one file a column, as those of a .def file
 as_rows() {
@@ -19,17 +19,23 @@ as_rows() {
 	}'
 }
 
-# of_def DEF COLUMN NONE VALUE: rows of a version whose headers are not there, as the file has them
+# of_def DEF COLUMN NONE VALUE: rows of a version whose sources are not there, as the file has them
 of_def() {
-	sed -n 's/^O(\(.*\))$/\1/p' "$1" |
-		awk -F ', ' -v column="$2" -v none="$3" -v value="$4" '{ print $1, $(column + 1) == none ? value : $(column + 1) }'
+	sed -n 's/^O(\(.*\))$/\1/p' "$1" | awk -F ', ' -v column="$2" -v none="$3" -v value="$4" '
+		{ print $1, $(column + 1) == none ? value : $(column + 1) }'
+}
+
+# lacks VERSION REASON: a version is not compared
+lacks() {
+	echo "$1 # SKIP $2" >>"$folder/lacking"
 }
 
 # conclude NAME WRITE ROWS DEF...: makes the rows by rows_of_all. Prints one TAP stream: whether each file of ROWS has
-# the rows of its DEF. WRITE=write: prints the rows instead. Ends the script.
+# the rows of its DEF, and which versions are not compared. WRITE=write: prints the rows instead. Ends the script.
 conclude() {
-	local name=$1 write=$2 letter result='' rows=()
+	local name=$1 write=$2 letter result='' rows=() number=1 line
 	shift 2
+	: >"$folder/lacking"
 	if ! rows_of_all >"$folder/log" 2>&1; then
 		result=not
 		! grep -q 'curl:\|^E: ' "$folder/log" || result="# SKIP $(grep 'curl:\|^E: ' "$folder/log" | tail -n 1)"
@@ -52,7 +58,11 @@ conclude() {
 	else
 		echo "ok 1 - offsets of $name${result:+ $result}"
 	fi
-	echo 1..1
+	while read -r line; do
+		number=$((number + 1))
+		echo "ok $number - offsets of $name $line"
+	done <"$folder/lacking"
+	echo "1..$number"
 	[ "$result" != not ]
 	exit
 }

@@ -147,7 +147,7 @@ rows_of_all() {
 			"$folder/rows" >"$folder/$version.rows" || return
 		elif [ "$suite" = - ]; then
 			of_def worker/runtime/ruby_layout.def $column RUBY_NONE 65535 >"$folder/$version.rows"
-			echo "# $version is not compared: $reason" >&3
+			lacks "$version" "$reason"
 		else
 			return 1
 		fi
@@ -155,5 +155,4 @@ rows_of_all() {
 	as_rows O RUBY_NONE 65535 "${files[@]}" >"$folder/layout"
 }
 
-exec 3>&1
 conclude Ruby "$1" layout worker/runtime/ruby_layout.def

@@ -69,6 +69,24 @@ static void test_perl_config__other_versions(void **state)
 	assert_int_equal(setup.config.scopes.statement, 224);
 	assert_int_equal(setup.config.scopes.more, 0);
 	parts = build_perl_5_36;
+	parts.version = 34;
+	parts.release = 3;
+	parts.interpreter_bytes = 3760;
+	assert_int_equal(configure(&parts), 0);
+	assert_int_equal(setup.version, 5u << 24 | 34u << 16 | 3u << 8);
+	assert_int_equal(setup.config.scopes.statement, 208);
+	assert_int_equal(setup.config.scopes.kind_statement, 195);
+	assert_int_equal(setup.config.scopes.more, 0);
+	parts = build_perl_5_36;
+	parts.version = 38;
+	parts.release = 2;
+	parts.interpreter_bytes = 3896;
+	parts.eval = 348;
+	parts.try = 350;
+	assert_int_equal(configure(&parts), 0);
+	assert_int_equal(setup.config.scopes.kind_statement, 198);
+	assert_int_equal(setup.config.scopes.more, 32);
+	parts = build_perl_5_36;
 	parts.version = 44;
 	parts.interpreter_bytes = 3776;
 	parts.eval = 352;
@@ -111,7 +129,7 @@ static void test_perl_config__without_threads(void **state)
 static void test_perl_config__unknown_without_threads(void **state)
 {
 	(void)state;
-	REFUSED_OF(build_perl_single, parts.version = 34);
+	REFUSED_OF(build_perl_single, parts.version = 35);
 	REFUSED_OF(build_perl_single, parts.statement = 0);
 	REFUSED_OF(build_perl_single, parts.stack = 0);
 	REFUSED_OF(build_perl_single, parts.operation = 0);
@@ -126,8 +144,9 @@ static void test_perl_config__unknown_without_threads(void **state)
 static void test_perl_config__unknown(void **state)
 {
 	(void)state;
-	REFUSED(parts.version = 34);
+	REFUSED(parts.version = 30);
 	REFUSED(parts.version = 37);
+	REFUSED(parts.version = 38); /* whose interpreter is larger */
 	REFUSED(parts.interpreter_bytes = 3776);
 	REFUSED(parts.interpreter_bytes = 0);
 	REFUSED(parts.options = NULL);

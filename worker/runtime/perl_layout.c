@@ -6,7 +6,7 @@
 
 #include "worker/runtime/layout.h"
 
-#define COLUMNS		      5u
+#define COLUMNS		      7u
 #define VERSION(major, minor) ((major) << 24 | (minor) << 16)
 
 static const uint16_t rows[][COLUMNS] = {
@@ -19,8 +19,9 @@ static const uint16_t rows[][COLUMNS] = {
 static const struct {
 	uint32_t version, interpreter_bytes;
 } columns[COLUMNS] = {
-	{VERSION(5u, 32u), 3792u}, {VERSION(5u, 36u), 3768u}, {VERSION(5u, 40u), 3768u},
-	{VERSION(5u, 42u), 3768u}, {VERSION(5u, 44u), 3776u},
+	{VERSION(5u, 32u), 3792u}, {VERSION(5u, 34u), 3760u}, {VERSION(5u, 36u), 3768u},
+	{VERSION(5u, 38u), 3896u}, {VERSION(5u, 40u), 3768u}, {VERSION(5u, 42u), 3768u},
+	{VERSION(5u, 44u), 3776u},
 };
 
 int perl_layout_find(uint32_t version, uint32_t interpreter_bytes, struct perl_layout *ret_layout)

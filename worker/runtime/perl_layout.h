@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct perl_layout {
-#define O(field, v532, v536, v540, v542, v544) uint16_t field;
+#define O(field, v532, v534, v536, v538, v540, v542, v544) uint16_t field;
 #include "worker/runtime/perl_layout.def"
 #undef O
 };

@@ -5,7 +5,8 @@
 #
 # At first burn() notes what caller() says of all functions, and REPORT gets that as JSON: stacks, outermost function
 # first; calls, as (caller, file, line, called function); lines of each function. Then REPORT.ready is there, and
-# the same goes on without the notes. Runs in Perl 5.32 and later.
+# the same goes on without the notes. Runs in Perl 5.32 and later. What these lack is a text, for the versions that
+# have it: try, defer, and classes.
 
 use strict;
 use warnings;
@@ -62,10 +63,12 @@ sub report {
 		calls => [map { my @call = split /\0/; $call[2] += 0; \@call } keys %calls],
 		lines => lines(),
 		proven => 97,
-		files => ['calls.pl', 'evaluated.pl'],
+		files => ['calls.pl', 'evaluated.pl', 'try.pl', 'defer.pl', 'class.pl'],
 		orders => [
 			['Work::in_first', ['Work::by_lists', 'Util.so', 'Work::in_first']],
 			['Work::in_caught', ['Work::by_caught', 'Util.so', 'Work::__ANON__', 'Util.so', 'Work::in_caught']],
+			['Work::in_tried', ['Work::by_try', 'Util.so', 'Work::__ANON__', 'Util.so', 'Work::in_tried']],
+			['Work::in_deferred', ['Work::by_defer', 'Util.so', 'Work::__ANON__', 'Util.so', 'Work::in_deferred']],
 		],
 	});
 	close $file;
@@ -276,6 +279,93 @@ sub by_recursion {
 	return $r;
 }
 
+# ---- of newer versions ------------------------------------------------------------------------
+
+my @newer;
+
+# with_newer VERSION, NAME, TEXT: defines by_NAME() by a text
+sub with_newer {
+	my ($version, $name, $text) = @_;
+	return if $] < $version;
+	eval qq{no warnings;\n#line 1 "$name.pl"\n$text; 1} or die;
+	push @newer, \&{$Work::{"by_$name"}};
+}
+
+with_newer 5.034, 'try', <<'END';
+use feature 'try';
+sub in_tried {
+	my $total = 0;
+	for my $i (1 .. BURN) { $total += $i % 3; $total ^= $i }
+	burn() if $Observer::on;
+	return 0;
+}
+sub by_try {
+	my $r;
+	try { $r = burn(); die "no\n" } catch ($no) { $r = burn() }
+	# a try in native code's call has a loop of its own, too
+	$r = List::Util::reduce {
+		try { die "no\n" } catch ($no) { $r = burn() }
+		try { $r = burn() } catch ($no) { }
+		List::Util::first { in_tried() } 1, 2;
+	} 1 .. 3;
+	return $r;
+}
+END
+
+with_newer 5.036, 'defer', <<'END';
+use feature 'defer', 'try';
+sub in_deferred {
+	my $total = 0;
+	for my $i (1 .. BURN) { $total += $i % 3; $total ^= $i }
+	burn() if $Observer::on;
+	return 0;
+}
+# The loop runs a deferred block in a loop of its own.
+sub by_defer {
+	my $r;
+	{
+		defer { $r = burn(); $r = by_methods() }
+		$r = burn();
+	}
+	eval { defer { $r = burn() } die "no\n" };
+	try { $r = burn() } catch ($no) { } finally { $r = burn() }
+	$r = List::Util::reduce {
+		{
+			defer { $r = List::Util::first { in_deferred() } 1, 2 }
+			burn();
+		}
+		burn();
+	} 1 .. 3;
+	return $r;
+}
+END
+
+with_newer 5.038, 'class', <<'END';
+use feature 'class';
+class Box {
+	field $side = Work::burn();
+	ADJUST { my $r = Work::burn(); $side = $r }
+	method area {
+		my $r = Work::burn();
+		return $r + $side;
+	}
+}
+class Crate :isa(Box) {
+	field $lid = Work::burn();
+	method open {
+		my $r = $self->area;
+		return $r;
+	}
+}
+sub by_class {
+	my $box = Box->new;
+	my $r = $box->area;
+	# the constructor of a class that has another one above is not for threads (class.c)
+	$r = Crate->new->open if !$Config::Config{useithreads};
+	return $r;
+}
+END
+
 sub work {
 	by_methods();
 	by_magic();
@@ -288,6 +378,7 @@ sub work {
 	by_goto();
 	by_handlers();
 	by_recursion();
+	$_->() for @newer;
 }
 
 sub forever {
