@@ -340,7 +340,8 @@ sub by_defer {
 }
 END
 
-with_newer 5.038, 'class', <<'END';
+# Perl 5.42 crashes where a thread has a clone of a class.
+with_newer $ENV{THREADS} ? 'inf' : 5.038, 'class', <<'END';
 use feature 'class';
 class Box {
 	field $side = Work::burn();
