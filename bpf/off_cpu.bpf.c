@@ -131,13 +131,14 @@ INLINE void tell_wait(struct off_cpu *cpu, struct task_struct *task, const struc
 static __attribute__((noinline)) void end_wait(struct off_cpu *cpu, struct off_thread *thread,
 					       struct task_struct *task, u64 ran)
 {
+	u64 now = bpf_ktime_get_ns(); /* the look-up takes long where caches are cold */
 	u32 id = BPF_CORE_READ(task, pid);
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &id);
 
 	if (!wait)
 		return;
 	if (wait->left && wait->epoch == worker_epoch)
-		tell_wait(cpu, task, wait, wait_ended(wait, bpf_ktime_get_ns(), ran));
+		tell_wait(cpu, task, wait, wait_ended(wait, now, ran));
 	bpf_map_delete_elem(&off_waits, &id);
 	__sync_fetch_and_add(&thread->waits, -1ll);
 }

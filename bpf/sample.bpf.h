@@ -690,13 +690,13 @@ GLOBAL u64 off_time(void)
 }
 
 /* Has EVENT_WAIT tell the worker when the thread runs again. */
-INLINE void off_expect(u64 now)
+INLINE void off_expect(void)
 {
 	u32 thread = (u32)bpf_get_current_pid_tgid();
 	struct off_wait *wait = bpf_map_lookup_elem(&off_waits, &thread);
 
 	if (wait)
-		wait->left = now;
+		wait->left = bpf_ktime_get_ns(); /* the look-up takes long where caches are cold */
 }
 
 /*
@@ -711,7 +711,7 @@ GLOBAL int off_end(u64 began, u32 has_record)
 	if (cpu)
 		cpu->spent += now - began;
 	if (has_record)
-		off_expect(now);
+		off_expect();
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,6 +119,15 @@ static void push(int fd)
 		exit(1);
 }
 
+/* Returns how often this process has waited. */
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
 static void pipes(void)
 {
 	int there[2], back[2];
@@ -132,7 +142,7 @@ static void pipes(void)
 			pull(there[0]);
 			push(back[1]);
 		}
-		printf("child %.6f\n", away() - begun);
+		printf("child %.6f %ld\n", away() - begun, switches());
 		exit(0);
 	}
 	begun = away();
@@ -140,7 +150,7 @@ static void pipes(void)
 		push(there[1]);
 		pull(back[0]);
 	}
-	printf("parent %.6f\n", away() - begun);
+	printf("parent %.6f %ld\n", away() - begun, switches());
 	wait(NULL);
 }
 
