@@ -54,8 +54,8 @@ def symbols():
         return sorted((int(line.split()[0], 16), line.split()[2]) for line in file if line.split()[1] in "tTwW")
 
 
-def name(known, address):
-    found = [row for row in known if row[0] <= address]
+def name(address):
+    found = [row for row in symbols() if row[0] <= address]
     return f"{found[-1][1]}+{address - found[-1][0]:#x}" if found else hex(address)
 
 
@@ -72,14 +72,14 @@ def main():
                 load.wait()
     same, given_up, length, frame, frames, outside, neither = (read(fd, number) for number in range(len(COUNTS)))
     print(f"kernel stacks: {same} the same ({frames} frames), {given_up} given up, {length} of another length, "
-          f"{frame} with another frame, {outside} with code of modules or of BPF, {neither} that the kernel gives up as well")
+          f"{frame} with another frame, {outside} with code of modules or of BPF, {neither} that the kernel gives up "
+          "as well")
     ours, theirs, at, stopped = (read(fd, len(COUNTS) + number) for number in range(4))
-    known = symbols()
     if length + frame:
-        print(f"the last: frame {at} is {name(known, ours)}, the kernel says {name(known, theirs)}")
+        print(f"the last: frame {at} is {name(ours)}, the kernel says {name(theirs)}")
         return 1
     if same < ENOUGH or same < WHOLE * (same + given_up):
-        print(f"too few: {ENOUGH} and {WHOLE:.0%} of all are wanted; the last stopped at {name(known, stopped)}")
+        print(f"too few: {ENOUGH} and {WHOLE:.0%} of all are wanted; the last stopped at {name(stopped)}")
         return 1
     return 0
 
