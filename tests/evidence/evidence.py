@@ -206,7 +206,7 @@ def main(build, only_table=False):
     results = read_results(os.path.join(build, "results"))
     for claim in claims:
         judge(claim, results)
-    # Those that fail come last: a CI shows the end of a log.
+    # Claims that fail come last: a CI shows the end of a log.
     for claim in sorted(claims, key=is_bad):
         print_claim(claim)
     print(summary(claims))
