@@ -88,10 +88,19 @@ struct sched_entity {
 	u64 sum_exec_runtime;	   /* ns */
 	u64 prev_sum_exec_runtime; /* the same when the task came to its CPU last */
 	u64 nr_migrations;
+	struct cfs_rq *cfs_rq; /* as struct cfs_rq.rq; that of the task's CPU */
 };
 
 struct sched_info {
 	unsigned long long run_delay; /* ns */
+};
+
+struct rq {
+	u64 clock; /* ns; since an instant of the CPU's own (kernel/sched/sched.h) */
+};
+
+struct cfs_rq {
+	struct rq *rq; /* where CONFIG_FAIR_GROUP_SCHED is set */
 };
 
 typedef struct {

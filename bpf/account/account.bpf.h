@@ -37,6 +37,41 @@ INLINE void account_advance(struct account_cpu *cpu, u64 from, u64 now)
 		cpu->pending += passed;
 }
 
+/*
+ * Follows CLOCK_MONOTONIC by another clock of the CPU that is cheaper to read. The other clock may
+ * have been noted some time before it is read here.
+ */
+struct account_clock {
+	u64 noted; /* ns: the other clock, when both were read */
+	u64 ahead; /* ns, may have wrapped: CLOCK_MONOTONIC is ahead of the other one */
+};
+#define ACCOUNT_CLOCK_NS    200000u  /* both are read again after that time */
+#define ACCOUNT_CLOCK_RATES 1024u    /* rates differ by less: 500 millionths, adjtimex(2) */
+#define ACCOUNT_CLOCK_JUMP  1000000u /* ns; a clock that is later by more was set */
+
+/* other: 0 where that clock cannot be read. */
+INLINE int account_clock_is_due(const struct account_clock *clock, u64 other)
+{
+	return !other || other - clock->noted >= ACCOUNT_CLOCK_NS;
+}
+
+/* Returns CLOCK_MONOTONIC while the clock is not due. */
+INLINE u64 account_clock_now(const struct account_clock *clock, u64 other)
+{
+	return other + clock->ahead;
+}
+
+/* Takes a difference that has grown faster than the rates allow for a clock that is not new. */
+INLINE void account_clock_set(struct account_clock *clock, u64 other, u64 now)
+{
+	u64 ahead = now - other, most = clock->ahead + (other - clock->noted) / ACCOUNT_CLOCK_RATES;
+
+	if (ahead - most < ACCOUNT_CLOCK_JUMP)
+		ahead = most;
+	clock->noted = other;
+	clock->ahead = ahead;
+}
+
 INLINE void account_enter_softirq(struct account_cpu *cpu, u64 vector)
 {
 	u64 place = BOUND(vector, ACCOUNT_SOFTIRQS);

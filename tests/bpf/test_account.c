@@ -190,6 +190,51 @@ static void test_account__counters_are_scaled(void **state)
 	assert_int_equal(before.enabled, 1000);
 }
 
+#define OTHER 5000000000ull /* the cheap clock as it is first read */
+#define AHEAD 7000000000ull
+
+/* The cheap clock is enough for a while, and both are read again after that. */
+static void test_account__follows_the_clock(void **state)
+{
+	struct account_clock clock = {0};
+
+	(void)state;
+	assert_true(account_clock_is_due(&clock, OTHER));
+	account_clock_set(&clock, OTHER, OTHER + AHEAD);
+	assert_false(account_clock_is_due(&clock, OTHER + ACCOUNT_CLOCK_NS - 1));
+	assert_int_equal(account_clock_now(&clock, OTHER + 10), OTHER + 10 + AHEAD);
+	assert_true(account_clock_is_due(&clock, OTHER + ACCOUNT_CLOCK_NS));
+	assert_true(account_clock_is_due(&clock, 0));
+}
+
+/* A clock that was noted some time ago makes CLOCK_MONOTONIC no later. */
+static void test_account__knows_a_clock_that_was_noted_before(void **state)
+{
+	struct account_clock clock = {0};
+	const u64 late = 9000, later = OTHER + 10 * ACCOUNT_CLOCK_NS,
+		  drift = 10 * ACCOUNT_CLOCK_NS / ACCOUNT_CLOCK_RATES;
+
+	(void)state;
+	account_clock_set(&clock, OTHER, OTHER + AHEAD);
+	account_clock_set(&clock, later, later + AHEAD + late);
+	assert_int_equal(account_clock_now(&clock, later), later + AHEAD + drift);
+	account_clock_set(&clock, later + 1, later + 1 + AHEAD);
+	assert_int_equal(account_clock_now(&clock, later + 1), later + 1 + AHEAD);
+}
+
+/* As after a machine stood still, in either direction. */
+static void test_account__follows_a_clock_that_was_set(void **state)
+{
+	struct account_clock clock = {0};
+
+	(void)state;
+	account_clock_set(&clock, OTHER, OTHER + AHEAD);
+	account_clock_set(&clock, OTHER + 1, OTHER + 1 + 2 * AHEAD);
+	assert_int_equal(account_clock_now(&clock, OTHER + 1), OTHER + 1 + 2 * AHEAD);
+	account_clock_set(&clock, OTHER + 2, OTHER + 2);
+	assert_int_equal(account_clock_now(&clock, OTHER + 2), OTHER + 2);
+}
+
 /* In any order of events, each ns is charged exactly once. */
 static void test_account__all_time_is_charged_once(void **state)
 {
@@ -241,6 +286,9 @@ int main(void)
 		cmocka_unit_test_setup(test_account__place_that_is_taken_over_keeps_its_sums,
 				       setup),
 		cmocka_unit_test(test_account__counters_are_scaled),
+		cmocka_unit_test(test_account__follows_the_clock),
+		cmocka_unit_test(test_account__knows_a_clock_that_was_noted_before),
+		cmocka_unit_test(test_account__follows_a_clock_that_was_set),
 		cmocka_unit_test_setup(test_account__all_time_is_charged_once, setup),
 	};
 
