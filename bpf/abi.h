@@ -337,17 +337,22 @@ enum go_labels_form {
  * `current`, of curg in struct m.
  */
 struct go_labels {
-	s32 thread_local_at; /* of the goroutine's address, from the thread pointer; 0: no Go */
+	/*
+	 * Address of a word with the offset instead, as in a library. 0: none. Until the labels are
+	 * published, this is an address of the object's own.
+	 */
+	u64 word;
+	s32 thread_local_at; /* of the goroutine's address, from the thread pointer */
 	u16 current;
 	u16 labels;
 	u16 number;
-	u16 form; /* enum go_labels_form */
+	u16 form; /* enum go_labels_form; GO_LABELS_NONE: no Go */
 	u32 pad;
 };
 struct thread_context {
 	struct runtime_root root; /* `pc` is an address; RUNTIME_AT_NOTHING: no context */
 	struct go_labels go;
-	u64 pad[2];
+	u64 pad;
 };
 _Static_assert(sizeof(struct thread_context) == 64, "one cache line");
 #define CONTEXT_RECORD_BYTES 25u

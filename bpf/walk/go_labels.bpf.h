@@ -117,6 +117,14 @@ INLINE void go_take_map(struct walk *walk, u64 pointer)
 		walk->labels = LABELS_CUT;
 }
 
+/* Returns the offset of the goroutine from the thread pointer, or 0. */
+INLINE u64 go_labels_offset(struct runtime_list *list, const struct go_labels *go)
+{
+	if (!go->word)
+		return (u64)(s64)go->thread_local_at;
+	return runtime_read_word(go->word) ? 0 : list->word;
+}
+
 /*
  * Finds the goroutine, and takes its number and the places of its labels into the walk. The walks
  * of stack and list are over. Sets walk->labels.
@@ -135,7 +143,7 @@ GLOBAL int go_find_labels(void)
 		return 0;
 	struct runtime_list *list = &walk->list;
 	const struct go_labels *go = &((const struct thread_context *)&list->config)->go;
-	u64 at = (u64)(s64)go->thread_local_at;
+	u64 at = go_labels_offset(list, go);
 
 	if (!at || runtime_read_word(walk_thread_pointer() + at) ||
 	    runtime_read_word(list->word + GO_THREAD))

@@ -144,8 +144,8 @@ static int lay_out_rows(struct builder *builder, u16 none, struct unwind_table *
 	table->rows = builder->all.count;
 	table->frames = builder->frames;
 	table->sources = builder->sources;
-	if (!builder->layout.in_word)
-		table->go_thread_local_at = builder->layout.thread_local_at;
+	table->go_thread_local_at = builder->layout.thread_local_at;
+	table->go_in_word = builder->layout.in_word;
 	table->go_current = builder->layout.current;
 	return 0;
 }

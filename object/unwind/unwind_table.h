@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "bpf/abi.h"
 
 struct image;
@@ -38,6 +40,7 @@ struct unwind_table {
 	u64 content_hash; /* of all input, so that copies of an object can share a table */
 	/* of a Go program, as of struct go_layout; 0: not known */
 	s32 go_thread_local_at;
+	bool go_in_word;
 	u32 go_current;
 	struct runtime_config *runtime; /* unwind_table_set_runtime(); NULL: none */
 };

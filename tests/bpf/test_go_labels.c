@@ -93,6 +93,29 @@ static void test_go_labels__list(void **state)
 	assert_int_equal(host.walk.label_count, 0);
 }
 
+/* The dynamic linker has told a library where its thread-local words are. */
+static void test_go_labels__library(void **state)
+{
+	(void)state;
+	put(LABELS, PAIRS);
+	put(LABELS + 8, 1);
+	put_pair(PAIRS, 1);
+	put(THREAD - 8, 0);
+	put(THREAD - 40, G);
+	put(AT(8), (u64)-40);
+	context.go.word = AT(8);
+	assert_int_equal(find(), LABELS_TAKEN);
+	assert_int_equal(host.walk.goroutine, 17);
+	expect_label(0, 1);
+	put(AT(8), 0);
+	assert_int_equal(find(), LABELS_NO_GOROUTINE);
+	put(AT(8), (u64)-40);
+	put(THREAD - 40, 0); /* a thread of C */
+	assert_int_equal(find(), LABELS_NO_GOROUTINE);
+	context.go.word = 0x1000;
+	assert_int_equal(find(), LABELS_NO_GOROUTINE);
+}
+
 static void test_go_labels__lists_are_bounded(void **state)
 {
 	(void)state;
@@ -197,7 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_go_labels__list), TEST(test_go_labels__lists_are_bounded),
 		TEST(test_go_labels__map),  TEST(test_go_labels__maps_are_bounded),
-		TEST(test_go_labels__none),
+		TEST(test_go_labels__none), TEST(test_go_labels__library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,7 @@ static void take_context(const u8 **input, size_t *size, struct thread_context *
 		context->go.form = leads >> 5 & 3;
 		return;
 	}
+	context->go.word = fill & 1 ? word(context->go.word) : 0;
 	context->go.thread_local_at = -8 * (s32)(leads & 31);
 	context->go.current &= 0xf8;
 	context->go.labels &= 0xf8;

@@ -99,6 +99,10 @@ static void test_go_labels__layouts(void **state)
 		{"go1.15", {.go_thread_local_at = -8, .go_current = 192}, -ENOTSUP, 0},
 		{"go1.27", {.go_thread_local_at = -8, .go_current = 184}, -ENOTSUP, 0},
 		{"go1.26", {.go_current = 184}, -ENOENT, 0},
+		{"go1.26",
+		 {.go_thread_local_at = 516, .go_in_word = true, .go_current = 184},
+		 0,
+		 352},
 	};
 
 	(void)state;
@@ -108,8 +112,13 @@ static void test_go_labels__layouts(void **state)
 
 		assert_int_equal(go_labels_find(image, &cases[i].table, &labels), cases[i].result);
 		assert_int_equal(labels.labels, cases[i].labels);
-		if (cases[i].result == 0)
+		if (cases[i].table.go_in_word) {
+			assert_int_equal(labels.word, 516 * 8);
+			assert_int_equal(labels.thread_local_at, 0);
+		} else if (cases[i].result == 0) {
+			assert_int_equal(labels.word, 0);
 			assert_int_equal(labels.thread_local_at, cases[i].table.go_thread_local_at);
+		}
 		assert_int_equal(go_labels_find(image, NULL, &labels), -ENOENT);
 		image_close(image);
 	}

@@ -123,11 +123,12 @@ static void test_publisher__labels_of_goroutines(void **state)
 	struct image_segment text = {
 		.address = 0x401000, .file_offset = 0x1000, .file_size = 0x4000};
 	struct table table = {0};
-	struct object object = {.state = OBJECT_READY,
-				.segments = &text,
-				.segment_count = 1,
-				.table = &table,
-				.go = {.thread_local_at = -8, .labels = 352}};
+	struct object object = {
+		.state = OBJECT_READY,
+		.segments = &text,
+		.segment_count = 1,
+		.table = &table,
+		.go = {.thread_local_at = -8, .labels = 352, .form = GO_LABELS_LIST}};
 	struct mappings *mappings = make(3, &object);
 	const struct thread_context *context;
 	u64 block;
@@ -144,6 +145,15 @@ static void test_publisher__labels_of_goroutines(void **state)
 	assert_int_equal(context->root.start, RUNTIME_AT_NOTHING);
 	assert_int_equal(context->go.thread_local_at, -8);
 	assert_int_equal(context->go.labels, 352);
+	assert_int_equal(context->go.word, 0);
+	/* a library */
+	object.go.word = 0x408000;
+	mappings->dirty = true;
+	assert_int_equal(publisher_build(publisher, mappings, NS_PER_SECOND), 1);
+	assert_int_equal(publisher_publish(publisher, 3, 9, mappings), 0);
+	block = find(3, 9);
+	context = (const struct thread_context *)entry(block, 3);
+	assert_int_equal(context->go.word, 0x408000 + entry(block, 0)->bias);
 	publisher_release(publisher, mappings, 3);
 	mappings_free(mappings);
 }

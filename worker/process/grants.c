@@ -22,7 +22,7 @@ static const struct mapping *find_runtime(const struct process *process)
 		const struct mapping *mapping = &mappings->open[i];
 
 		if (!mapping->object || (!runtime_has_handler(mapping->object->runtime) &&
-					 mapping->object->go.thread_local_at == 0))
+					 mapping->object->go.form == GO_LABELS_NONE))
 			continue;
 		if (mapping->start != process->grant.start)
 			return mapping;

@@ -69,7 +69,7 @@ struct object {
 	struct runtime_setup *setup; /* of the runtime; NULL: none */
 	struct cpython_types copies; /* that a program has of a runtime's types; 0: none */
 	struct runtime_root context; /* of thread_context_find(); RUNTIME_AT_NOTHING: none */
-	struct go_labels go;	     /* that are wanted; thread_local_at 0: none */
+	struct go_labels go;	     /* that are wanted */
 	struct table *table;	     /* READY */
 	struct unwind_table *source;
 	uint64_t opened;     /* time, 0: not a file */

@@ -210,15 +210,20 @@ static bool find_root(const struct mappings *mappings, struct runtime_root *ret_
 	return false;
 }
 
-/* Finds where goroutines have their labels. A program has one runtime of Go. */
+/* Finds where goroutines have their labels. The first of several runtimes of Go counts. */
 static bool find_labels(const struct mappings *mappings, struct go_labels *ret_labels)
 {
 	for (size_t i = 0; i < mappings->open_count; i++) {
-		const struct object *object = mappings->open[i].object;
+		const struct mapping *mapping = &mappings->open[i];
+		const struct object *object = mapping->object;
+		uint64_t bias;
 
-		if (!object || object->state < OBJECT_READY || object->go.thread_local_at == 0)
+		if (!object || object->state < OBJECT_READY || object->go.form == GO_LABELS_NONE ||
+		    !publisher_bias(mapping, &bias))
 			continue;
 		*ret_labels = object->go;
+		if (ret_labels->word != 0)
+			ret_labels->word += bias;
 		return true;
 	}
 	return false;

@@ -7,6 +7,8 @@
 #include "object/elf/go_version.h"
 #include "object/unwind/unwind_table.h"
 
+#define WORD 8u
+
 static const struct {
 	uint32_t minor;
 	struct go_labels labels;
@@ -30,7 +32,10 @@ int go_labels_find(struct image *image, const struct unwind_table *table,
 		if (versions[i].labels.current != table->go_current)
 			return -ENOTSUP;
 		*ret_labels = versions[i].labels;
-		ret_labels->thread_local_at = table->go_thread_local_at;
+		if (table->go_in_word)
+			ret_labels->word = (u64)table->go_thread_local_at * WORD;
+		else
+			ret_labels->thread_local_at = table->go_thread_local_at;
 		return 0;
 	}
 	return -ENOTSUP;

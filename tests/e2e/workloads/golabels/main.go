@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goroutines with labels and one without, for the seconds of the first argument. Prints the labels of each, by its
-// number, as JSON.
+// number, as JSON. With cgo it may be a library.
 package main
 
 import (
@@ -50,11 +50,10 @@ func spin(n int) int {
 	return sum
 }
 
-func main() {
-	seconds, _ := strconv.Atoi(os.Args[1])
+func work(seconds int) {
 	end := time.Now().Add(time.Duration(seconds) * time.Second)
 	done := make(chan int)
-	work := func(ctx context.Context) {
+	spend := func(ctx context.Context) {
 		tell(ctx)
 		sum := 0
 		for time.Now().Before(end) {
@@ -67,10 +66,15 @@ func main() {
 	for i := 0; i < 20; i++ {
 		pairs = append(pairs, "key"+strconv.Itoa(i), "value"+strconv.Itoa(i))
 	}
-	go pprof.Do(context.Background(), few, work)
-	go pprof.Do(context.Background(), pprof.Labels("handler", "second"), work)
-	go pprof.Do(context.Background(), pprof.Labels(pairs...), work)
-	go work(nil)
+	go pprof.Do(context.Background(), few, spend)
+	go pprof.Do(context.Background(), pprof.Labels("handler", "second"), spend)
+	go pprof.Do(context.Background(), pprof.Labels(pairs...), spend)
+	go spend(nil)
 	println(<-done + <-done + <-done + <-done)
 	json.NewEncoder(os.Stdout).Encode(labels)
+}
+
+func main() {
+	seconds, _ := strconv.Atoi(os.Args[1])
+	work(seconds)
 }
