@@ -212,6 +212,19 @@ INLINE void runtime_forget(struct runtime_list *list)
 		list->known[i].code = RUNTIME_CODE_FREE;
 }
 
+/* Stores list->stored, perhaps once more. Returns 0, or the result that ends the walk. */
+INLINE int runtime_store(struct walk *walk)
+{
+	struct runtime_list *list = &walk->list;
+
+	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | list->stored.code,
+		       list->stored.place))
+		return RUNTIME_CUT_DEPTH;
+	list->words += 2;
+	list->open = 1;
+	return 0;
+}
+
 /* ---- the end ---- */
 
 INLINE int runtime_end(struct runtime_list *list, u32 result)

@@ -229,19 +229,6 @@ INLINE u64 runtime_far_place(struct walk *walk, u64 instruction, u64 offset)
 	return (u64)line << RUNTIME_PLACE_SHIFT | RUNTIME_PLACE_LINE;
 }
 
-/* Stores list->stored, perhaps once more. Returns 0, or the result that ends the walk. */
-INLINE int runtime_store(struct walk *walk)
-{
-	struct runtime_list *list = &walk->list;
-
-	if (walk_store(walk, list->words, RUNTIME_WORD_FRAME | list->stored.code,
-		       list->stored.place))
-		return RUNTIME_CUT_DEPTH;
-	list->words += 2;
-	list->open = 1;
-	return 0;
-}
-
 /*
  * Stores a frame, whose code is at an address. number: of the copy of the instructions. Returns 0,
  * or the result that ends the walk.

@@ -148,6 +148,32 @@ INLINE int runtime_read_head(struct walk *walk, u64 node)
 	return 0;
 }
 
+/*
+ * Returns whether the frame of list->link is at the place of the frame before, and called from
+ * there as well: in a recursion.
+ */
+INLINE int runtime_recurses(const struct runtime_list *list)
+{
+	const struct runtime_object *known =
+		&list->object[list->function >> 5 & (RUNTIME_CODES - 1)];
+
+	if (list->skip || list->code || list->unnamed || list->ends)
+		return 0;
+	if (list->link & LINK_KIND || list->link != list->known_link)
+		return 0;
+	return list->link == list->instruction && list->instruction == list->stored.instruction &&
+	       known->address == list->function && known->code == list->stored.code;
+}
+
+/* Takes such a frame, without a call. Returns 0, or 1 at the end. */
+INLINE int runtime_take_recursion(struct walk *walk)
+{
+	int r = runtime_store(walk);
+
+	walk->list.below = walk->list.known_below;
+	return r ? runtime_end(&walk->list, r) : 0;
+}
+
 /* Takes a frame of the stack. Returns 0 to go on, or 1 at the end. */
 INLINE int runtime_stack_step(struct walk *walk)
 {
@@ -162,7 +188,7 @@ INLINE int runtime_stack_step(struct walk *walk)
 			      node))
 		return runtime_end(list, RUNTIME_CUT_READ);
 	runtime_read_head(walk, node);
-	if (runtime_take_link())
+	if (runtime_recurses(list) ? runtime_take_recursion(walk) : runtime_take_link())
 		return 1;
 	list->node = node - list->below;
 	if (list->node < list->end || list->node > node)

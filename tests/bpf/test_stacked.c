@@ -231,6 +231,30 @@ static void test_stacked__a_leaf_of_the_interpreter(void **state)
 	assert_int_equal(walk_list(), 8);
 }
 
+/* Function 4 calls itself from one place. A tail call may leave another function there. */
+static void test_stacked__recursion(void **state)
+{
+	(void)state;
+	put_call(BEHIND(3, 9), 4);
+	put_call(BEHIND(4, 9), 2);
+	put_frame(26, 4, BEHIND(3, 9));
+	for (u32 slot = 30; slot <= 42; slot += 4)
+		host.leaf[12] = put_frame(slot, 4, BEHIND(4, 9));
+	host.leaf[5] = BEHIND(4, 3);
+	assert_int_equal(walk_list(), 18);
+	assert_int_equal(PLACE(host.word[1]), 4 * 3);
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(host.word[2 * i], FRAME(4));
+	for (u32 i = 1; i < 6; i++)
+		assert_int_equal(PLACE(host.word[2 * i + 1]), 4 * 9);
+	assert_int_equal(host.word[10], FRAME(3));
+	expect_outer(13);
+	put_frame(34, 5, BEHIND(4, 9));
+	assert_int_equal(walk_list(), 18);
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(host.word[2 * i], FRAME(i == 2 ? 5 : 4));
+}
+
 static void test_stacked__arguments_and_continuations(void **state)
 {
 	u64 base;
@@ -650,6 +674,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_stacked__##name, setup, scene_teardown)
 		TEST(frames),
 		TEST(a_leaf_of_the_interpreter),
+		TEST(recursion),
 		TEST(arguments_and_continuations),
 		TEST(functions_that_cannot_be_read),
 		TEST(instructions_of_callers),
