@@ -9,6 +9,7 @@
 #   cgo                        workloads/cgo, linked by the linker of C: from Go to C and back
 #   library                    workloads/goshared in a program of C
 #   labels                     workloads/golabels
+#   labels of a library        the same in a program of C
 
 cd "$(dirname "$0")/../.." || exit 1
 . tests/runtimes/go_versions.sh
@@ -34,7 +35,7 @@ finish() {
 }
 trap finish EXIT
 mkdir -p "$cache"
-printf 'runtime golabels\n' >"$dir/policy.conf"
+printf 'runtime golabels\nruntime libgolabels\n' >"$dir/policy.conf"
 chmod 755 "$dir"
 number=0 failed=0 table=
 TICKS=70 SAMPLES=300
@@ -57,7 +58,9 @@ build_all() {	# VERSION
 	build_one gostacks gostacks 0 && build_one golabels golabels 0 &&
 		build_one cgo cgo 1 -ldflags=-linkmode=external &&
 		build_one libshared.so goshared 1 -buildmode=c-shared &&
-		gcc -O2 -fno-omit-frame-pointer -o "$bin/host" "$workloads/goshared/host/host.c" -ldl 2>>"$dir/log"
+		build_one libgolabels.so golabels 1 -buildmode=c-shared &&
+		gcc -O2 -fno-omit-frame-pointer -o "$bin/host" "$workloads/goshared/host/host.c" -ldl 2>>"$dir/log" &&
+		gcc -O2 -o "$bin/labels-host" "$workloads/golabels/host/host.c" -ldl 2>>"$dir/log"
 }
 
 # ---- recordings ----
@@ -124,17 +127,18 @@ mixed() {
 		--chain spin_in_c ";main;.*${to_go}shared.*;$to_c.*called_back;"
 }
 
+# labels NAME COMMAND...: the labels of a program
 labels() {
 	local result=ok
 	number=$((number + 1))
 	if ! "$build/keyhole" record --policy "$dir/policy.conf" --go-labels -F 499 --force -o "$dir/p.otlp.json" -- \
-		"$bin/golabels" 3 >"$dir/said" 2>"$dir/log" ||
+		"${@:2}" 3 >"$dir/said" 2>"$dir/log" ||
 		! python3 tests/e2e/golabels.py "$dir/p.otlp.json" "$dir/said" >>"$dir/log" 2>&1; then
 		result='not ok' failed=1
 		sed 's/^/# /' "$dir/log"
 	fi
 	table="$table $(tail -n 1 "$dir/log" | sed 's/.*, \([0-9]*\) from the grant on, \([0-9]*\) with .*/\2:\1/')"
-	echo "$result $number - $version: labels"
+	echo "$result $number - $version: $1"
 }
 
 for version; do
@@ -146,9 +150,10 @@ for version; do
 	table="$table|$version"
 	stacks
 	mixed
-	labels
+	labels labels "$bin/golabels"
+	labels 'labels of a library' "$bin/labels-host" "$bin/libgolabels.so"
 done
 echo '# | percent complete; samples with labels, of those from the grant on'
-echo "|version garbage growing clocks cgo library labels$table" | tr '|' '\n' | sed '/^$/d' | column -t | sed 's/^/# | /'
+echo "|version garbage growing clocks cgo library labels labels-of-library$table" | tr '|' '\n' | sed '/^$/d' | column -t | sed 's/^/# | /'
 echo "1..$number"
 exit $failed

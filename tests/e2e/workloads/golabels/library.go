@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build cgo
-
 package main
 
-import "C"
+import "C" // without cgo this file is left out
 
 //export labels_work
 func labels_work(seconds C.int) { work(int(seconds)) }
