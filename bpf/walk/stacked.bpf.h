@@ -179,6 +179,7 @@ INLINE int runtime_stack_step(struct walk *walk)
 {
 	struct runtime_list *list = &walk->list;
 	u64 node = list->node;
+	int r;
 
 	if (node <= list->end) {
 		list->node = list->stacked = 0;
@@ -188,7 +189,11 @@ INLINE int runtime_stack_step(struct walk *walk)
 			      node))
 		return runtime_end(list, RUNTIME_CUT_READ);
 	runtime_read_head(walk, node);
-	if (runtime_recurses(list) ? runtime_take_recursion(walk) : runtime_take_link())
+	if (runtime_recurses(list))
+		r = runtime_take_recursion(walk);
+	else
+		r = runtime_take_link();
+	if (r)
 		return 1;
 	list->node = node - list->below;
 	if (list->node < list->end || list->node > node)

@@ -6,10 +6,9 @@
 #ifndef KEYHOLE_OBJECT_UNWIND_UNWIND_TABLE_H
 #define KEYHOLE_OBJECT_UNWIND_UNWIND_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <stdbool.h>
 
 #include "bpf/abi.h"
 
