@@ -190,10 +190,10 @@ static void test_account__counters_are_scaled(void **state)
 	assert_int_equal(before.enabled, 1000);
 }
 
-#define OTHER 5000000000ull /* the cheap clock as it is first read */
+#define OTHER 5000000000ull /* the other clock as it is first read */
 #define AHEAD 7000000000ull
 
-/* The cheap clock is enough for a while, and both are read again after that. */
+/* The other clock is enough for a while, and both are read again after that. */
 static void test_account__follows_the_clock(void **state)
 {
 	struct account_clock clock = {0};

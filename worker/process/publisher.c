@@ -189,6 +189,14 @@ static void set_maker(const struct mappings *mappings, size_t index, const struc
 		entry->flags |= MAPPING_PENDING;
 }
 
+/* Returns whether the object of a mapping is known, with the bias of its addresses. */
+static bool is_placed(const struct mapping *mapping, uint64_t *ret_bias)
+{
+	const struct object *object = mapping->object;
+
+	return object && object->state >= OBJECT_READY && publisher_bias(mapping, ret_bias);
+}
+
 /*
  * Finds where threads have their context. Where several objects have the variable, the dynamic
  * linker gives all of them that of one. Returns whether there is one.
@@ -197,13 +205,12 @@ static bool find_root(const struct mappings *mappings, struct runtime_root *ret_
 {
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
-		const struct object *object = mapping->object;
 		uint64_t bias;
 
-		if (!object || object->state < OBJECT_READY ||
-		    object->context.start == RUNTIME_AT_NOTHING || !publisher_bias(mapping, &bias))
+		if (!is_placed(mapping, &bias) ||
+		    mapping->object->context.start == RUNTIME_AT_NOTHING)
 			continue;
-		*ret_root = object->context;
+		*ret_root = mapping->object->context;
 		ret_root->pc += bias;
 		return true;
 	}
@@ -215,13 +222,11 @@ static bool find_labels(const struct mappings *mappings, struct go_labels *ret_l
 {
 	for (size_t i = 0; i < mappings->open_count; i++) {
 		const struct mapping *mapping = &mappings->open[i];
-		const struct object *object = mapping->object;
 		uint64_t bias;
 
-		if (!object || object->state < OBJECT_READY || object->go.form == GO_LABELS_NONE ||
-		    !publisher_bias(mapping, &bias))
+		if (!is_placed(mapping, &bias) || mapping->object->go.form == GO_LABELS_NONE)
 			continue;
-		*ret_labels = object->go;
+		*ret_labels = mapping->object->go;
 		if (ret_labels->word != 0)
 			ret_labels->word += bias;
 		return true;
